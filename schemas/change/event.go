@@ -1,0 +1,69 @@
+package change
+
+import "time"
+
+// Op is what happened to a row. Its zero value is invalid.
+type Op uint8
+
+// The operations of a change.
+const (
+	OpCreate   Op = iota + 1 // a new row
+	OpUpdate                 // a row changed; Before may be unknown
+	OpDelete                 // a row is gone; After is nil
+	OpSnapshot               // a row as a snapshot found it
+	OpTruncate               // all rows of the table are gone; no key, no image
+)
+
+// String returns the operation's name in lower case.
+func (o Op) String() string {
+	switch o {
+	case OpCreate:
+		return "create"
+	case OpUpdate:
+		return "update"
+	case OpDelete:
+		return "delete"
+	case OpSnapshot:
+		return "snapshot"
+	case OpTruncate:
+		return "truncate"
+	}
+	return "invalid"
+}
+
+// Event is one change of one row, as an envelope decoder found it in a message.
+type Event struct {
+	Message Message // the message it came from
+	Part    uint32  // which of the message's changes it is, from 0
+	Parts   uint32  // how many changes the message holds, at least 1
+
+	Table string // the source's name of the table, parts joined by ".": "public.orders"
+	Op    Op
+
+	// Key holds the key columns as the message names them, with their values,
+	// nil when it names none. It is the row's key after the change, but for a
+	// delete, and in no particular order.
+	Key []Column
+
+	// Before is the row before the change, as far as the source told: nil, the
+	// key columns alone, or the whole row. Only its key columns are to be trusted,
+	// unless BeforeComplete is set: a source may fill the rest with NULLs and zeros.
+	Before         []Column
+	BeforeComplete bool
+
+	// After is the row after the change; nil for OpDelete and OpTruncate.
+	After []Column
+
+	// AbsentUnavailable says that a column that After lacks is unchanged, not
+	// NULL (wal2json, Spanner, Sequin leave unchanged columns out).
+	AbsentUnavailable bool
+
+	// Sequence orders the changes of one key. It is zero where the message gives
+	// no position that can be read; Position then says why.
+	Sequence Sequence
+	// Position is the source's own position for people to read ("0/16B3748"), or
+	// why there is none.
+	Position string
+
+	CommitTime time.Time // when the source committed it; zero when unknown
+}

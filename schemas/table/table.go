@@ -1,0 +1,113 @@
+package table
+
+import "time"
+
+// BigQuery's limits for a table that takes CDC rows.
+const (
+	MaxKeyColumns = 16
+	MaxColumns    = 2000 // top-level columns
+)
+
+// Table is a destination table as BigQuery has it, or as it is to be created.
+type Table struct {
+	Name         Name
+	Columns      []Column
+	PrimaryKey   []string      // in the order of the constraint
+	ClusterBy    []string      // at most four
+	PartitionBy  *Partition    // nil: not partitioned
+	MaxStaleness time.Duration // 0: not set
+	Description  string
+}
+
+// Name is a table's full name.
+type Name struct{ Project, Dataset, Table string }
+
+// String returns "project.dataset.table".
+func (n Name) String() string { return n.Project + "." + n.Dataset + "." + n.Table }
+
+// Partition is time partitioning on a column.
+type Partition struct {
+	Column string `yaml:"column"`
+	Type   string `yaml:"type"` // HOUR, DAY, MONTH or YEAR
+}
+
+// Column is one column, or one field of a STRUCT.
+type Column struct {
+	Name        string
+	Type        Type
+	Mode        Mode
+	Fields      []Column // of a STRUCT
+	Element     Type     // of a RANGE: DATE, DATETIME or TIMESTAMP
+	MaxLength   int64    // of STRING(n) characters and BYTES(n) bytes; 0: no limit
+	Precision   int64    // of NUMERIC(p, s) and BIGNUMERIC(p, s); 0: the type's own
+	Scale       int64
+	Description string
+
+	// From and FromScale say what a value means that its message does not type;
+	// "" where the column's type alone decides.
+	From      From
+	FromScale int64
+	// BadValues says what to do with a value that the column can't hold.
+	BadValues Policy
+}
+
+// Type is a BigQuery type by its GoogleSQL name.
+type Type string
+
+// BigQuery's types.
+const (
+	Bool       Type = "BOOL"
+	Int64      Type = "INT64"
+	Float64    Type = "FLOAT64"
+	Numeric    Type = "NUMERIC"
+	BigNumeric Type = "BIGNUMERIC"
+	String     Type = "STRING"
+	Bytes      Type = "BYTES"
+	Date       Type = "DATE"
+	Time       Type = "TIME"
+	DateTime   Type = "DATETIME"
+	Timestamp  Type = "TIMESTAMP"
+	JSON       Type = "JSON"
+	Geography  Type = "GEOGRAPHY"
+	Interval   Type = "INTERVAL"
+	Range      Type = "RANGE"
+	Struct     Type = "STRUCT"
+)
+
+// Mode is a column's mode; its zero value means NULLABLE.
+type Mode string
+
+// BigQuery's modes.
+const (
+	Nullable Mode = "NULLABLE"
+	Required Mode = "REQUIRED"
+	Repeated Mode = "REPEATED"
+)
+
+// From says what an untyped value means, at any magnitude.
+type From string
+
+// What an untyped value may mean.
+const (
+	FromSeconds  From = "seconds"  // number: seconds since the epoch, or of a day
+	FromMillis   From = "millis"   // number: milliseconds
+	FromMicros   From = "micros"   // number: microseconds
+	FromNanos    From = "nanos"    // number: nanoseconds, cut downwards to microseconds
+	FromDays     From = "days"     // number: days since 1970-01-01
+	FromDecimal  From = "decimal"  // string: base64 of a big-endian two's complement, of FromScale; or a decimal's text
+	FromBase64   From = "base64"   // string: bytes in base64
+	FromHex      From = "hex"      // string: bytes in hexadecimal
+	FromText     From = "text"     // string: itself
+	FromUnsigned From = "unsigned" // number: a negative one is 2^64 too low
+)
+
+// Policy says what to do with a value that a column can't hold.
+type Policy string
+
+// The policies; the zero value means PolicyReject.
+const (
+	PolicyReject Policy = "reject" // the change is a dead letter
+	PolicyNull   Policy = "null"   // NULL instead
+	PolicyClamp  Policy = "clamp"  // the nearest value that the column holds
+	PolicyString Policy = "string" // the value's text, where the column is a STRING
+)
