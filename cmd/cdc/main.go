@@ -7,7 +7,6 @@ package main
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -38,14 +37,14 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	var err error
 	switch command := args[0]; command {
 	case "simulate":
-		err = simulateCommand(args[1:], stdin, stdout, stderr)
+		err = simulateCommand(args[1:], stdin, stdout)
 	case "-h", "-help", "--help", "help":
 		_, err = io.WriteString(stdout, usage)
 	default:
 		err = fmt.Errorf("%w: there is no command %q; run \"cdc help\" for the list", errUsage, command)
 	}
 	switch {
-	case err == nil, errors.Is(err, flag.ErrHelp):
+	case err == nil:
 		return 0
 	case errors.Is(err, errUsage):
 		fmt.Fprintf(stderr, "cdc: %v\n", err)

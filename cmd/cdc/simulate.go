@@ -2,6 +2,7 @@ package main
 
 import (
 	_ "embed"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -23,14 +24,15 @@ id is the primary key, type UPSERT or DELETE, seq a _CHANGE_SEQUENCE_NUMBER, all
 other members are columns. "-" is standard input; no FILE the changes of the guide.
 `
 
-func simulateCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
+func simulateCommand(args []string, stdin io.Reader, stdout io.Writer) error {
 	flags := flag.NewFlagSet("simulate", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
-	flags.Usage = func() { _, _ = io.WriteString(stderr, simulateUsage) }
-	if err := flags.Parse(args); err != nil {
-		if err == flag.ErrHelp { //nolint:errorlint // flag returns it as it is
-			return err
-		}
+	flags.Usage = func() {} // a bad flag gets one line
+	switch err := flags.Parse(args); {
+	case errors.Is(err, flag.ErrHelp):
+		_, err = io.WriteString(stdout, simulateUsage)
+		return err
+	case err != nil:
 		return fmt.Errorf("%w: %w; run \"cdc simulate -h\"", errUsage, err)
 	}
 	var changes []simulatedChange
