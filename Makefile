@@ -1,0 +1,24 @@
+# Short names for what CONTRIBUTING.md describes. Everything works without make too.
+.PHONY: demo test lint fuzz bench ci
+
+demo: ## the shop's demo on this machine
+	go run ./cmd/local
+
+test: ## the README's test command
+	go test ./...
+
+lint: bin/golangci-lint ## format and lint, as CI does
+	bin/golangci-lint fmt --diff
+	bin/golangci-lint run ./...
+
+bin/golangci-lint: .tool-versions
+	GOBIN=$(CURDIR)/bin go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$$(awk '$$1 == "golangci-lint" {print $$2}' .tool-versions)
+
+fuzz: ## each fuzz target for a minute
+	.ci/fuzz 60
+
+bench: ## the benchmarks that docs/benchmarks.md quotes
+	go test -run='^$$' -bench=. -benchmem ./schemas/... ./transforms/... ./tests/bench/...
+
+ci: ## all that a change must pass
+	.ci/run
