@@ -1,0 +1,105 @@
+// Package position turns a source's log position into BigQuery's change
+// sequence number. All sequences have four sections, the first of which is the
+// operator's epoch:
+//
+//	PostgreSQL      epoch / max(lastCommitLSN, lsn) / lsn / ordinal
+//	MySQL, MariaDB  epoch / file number / pos / (row+1)<<1 | ordinal
+//	snapshot row    the same with 0 for what follows the snapshot's position
+//	no position     epoch / 0 / 0 / 0, of a snapshot's row alone
+//
+// The ordinal is 0 for a delete and 1 for everything else, so that the two
+// halves of a changed key never tie.
+package position
+
+import (
+	"strconv"
+	"strings"
+
+	"beamcdc/schemas/change"
+	"beamcdc/schemas/envelope/internal/slab"
+)
+
+// Ordinal returns the last section's lowest bit for an operation.
+func Ordinal(op change.Op) uint64 {
+	if op == change.OpDelete {
+		return 0
+	}
+	return 1
+}
+
+// Lowest returns the sequence of a snapshot's row without a position: any
+// change of its epoch wins over it.
+func Lowest(epoch uint64) change.Sequence { return change.NewSequence(epoch, 0, 0, 0) }
+
+// Postgres returns the sequence of a change at lsn, whose transaction began to
+// be sent when lastCommit was the last commit sent; 0 when that is unknown.
+//
+// It is the order of commits for each key. A transaction T that follows S on a
+// key has a lastCommit that is no lower than S's commit, which lies after all
+// of S's changes; within a transaction the LSN grows. The greater of the two
+// also puts the first changes after a new snapshot, which can carry a
+// lastCommit from before it, above the snapshot's rows. Without lastCommit the
+// LSN alone is right for each key, since a row's lock lets one transaction
+// write it at a time.
+func Postgres(epoch, lastCommit, lsn uint64, op change.Op) change.Sequence {
+	if op == change.OpSnapshot {
+		return change.NewSequence(epoch, lsn, 0, 0)
+	}
+	return change.NewSequence(epoch, max(lastCommit, lsn), lsn, Ordinal(op))
+}
+
+// MySQL returns the sequence of a change at a position of the binary log. Rows
+// of one statement share pos and differ in row.
+func MySQL(epoch, file, pos, row uint64, op change.Op) change.Sequence {
+	if op == change.OpSnapshot {
+		return change.NewSequence(epoch, file, pos, 0)
+	}
+	return change.NewSequence(epoch, file, pos, (row+1)<<1|Ordinal(op))
+}
+
+// MaxRow is the highest row that MySQL takes.
+const MaxRow = 1<<62 - 1
+
+// ParseLSN reads an LSN: "7/A1B2C3D8" as PostgreSQL writes it, or decimal as
+// Debezium does.
+func ParseLSN(text string) (uint64, bool) {
+	high, low, split := strings.Cut(text, "/")
+	if !split {
+		return ParseUint(text)
+	}
+	h, err := strconv.ParseUint(high, 16, 32)
+	if err != nil {
+		return 0, false
+	}
+	l, err := strconv.ParseUint(low, 16, 32)
+	if err != nil {
+		return 0, false
+	}
+	return h<<32 | l, true
+}
+
+// ParseUint reads a decimal number of 64 bits without a sign.
+func ParseUint(text string) (uint64, bool) {
+	n, err := strconv.ParseUint(text, 10, 64)
+	return n, err == nil
+}
+
+// FileNumber returns the number that ends a binary log's name:
+// "mysql-bin.1000000" is after "mysql-bin.999999".
+func FileNumber(file string) (uint64, bool) {
+	return ParseUint(file[strings.LastIndexByte(file, '.')+1:])
+}
+
+// FormatLSN writes an LSN as PostgreSQL does.
+func FormatLSN(a *slab.Arena, lsn uint64) string {
+	b := a.Reserve(17)
+	b = strconv.AppendUint(b, lsn>>32, 16)
+	b = append(b, '/')
+	b = strconv.AppendUint(b, lsn&0xFFFFFFFF, 16)
+	for i, c := range b {
+		if 'a' <= c && c <= 'f' {
+			b[i] = c - 'a' + 'A'
+		}
+	}
+	return a.Keep(b)
+}

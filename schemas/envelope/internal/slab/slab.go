@@ -1,0 +1,120 @@
+// Package slab hands out the memory of decoded events in chunks, so that a
+// message of twenty columns costs no allocation of its own.
+package slab
+
+import (
+	"fmt"
+	"unsafe"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"beamcdc/schemas/change"
+)
+
+// What a chunk holds, and the largest piece that is taken from one. A piece
+// that is kept for long keeps its chunk, so chunks are small.
+const (
+	textChunk     = 4 << 10
+	textPiece     = 1 << 10
+	columnsChunk  = 128 // 9 KiB
+	columnsPieces = 64
+)
+
+// Arena hands out memory that is never handed out again: what was made from it
+// stays valid as long as anyone holds it. Its zero value is ready to use.
+type Arena struct {
+	text    []byte
+	columns []change.Column
+}
+
+// Columns returns a copy of src, nil for none. Appending to it copies it.
+func (a *Arena) Columns(src []change.Column) []change.Column {
+	n := len(src)
+	switch {
+	case n == 0:
+		return nil
+	case n > columnsPieces:
+		return append(make([]change.Column, 0, n), src...)
+	case cap(a.columns)-len(a.columns) < n:
+		a.columns = make([]change.Column, 0, columnsChunk)
+	}
+	start := len(a.columns)
+	a.columns = append(a.columns, src...)
+	return a.columns[start:len(a.columns):len(a.columns)]
+}
+
+// Reserve returns an empty slice with room for n bytes. What the caller appends
+// to it within that room is to be given to Keep before the next Reserve.
+func (a *Arena) Reserve(n int) []byte {
+	if n > textPiece {
+		return make([]byte, 0, n)
+	}
+	if cap(a.text)-len(a.text) < n {
+		a.text = make([]byte, 0, textChunk)
+	}
+	return a.text[len(a.text):len(a.text):cap(a.text)]
+}
+
+// Keep returns what was appended to a slice from Reserve as a string, without
+// copying it. The caller must not touch the slice any more.
+func (a *Arena) Keep(b []byte) string {
+	if len(b) == 0 {
+		return ""
+	}
+	if len(b) <= textPiece && cap(a.text)-len(a.text) >= len(b) {
+		if room := a.text[len(a.text) : len(a.text)+len(b)]; unsafe.SliceData(room) == unsafe.SliceData(b) {
+			a.text = a.text[:len(a.text)+len(b)]
+		}
+	}
+	return unsafe.String(unsafe.SliceData(b), len(b))
+}
+
+// Unquote returns the content of a JSON string, given with its quotes: a
+// substring where nothing is escaped.
+func (a *Arena) Unquote(raw string) (string, error) {
+	for i := 1; i < len(raw)-1; i++ {
+		if raw[i] == '\\' {
+			return a.unescape(raw)
+		}
+	}
+	if len(raw) < 2 {
+		return "", fmt.Errorf("reading a string: it lacks its quotes")
+	}
+	return raw[1 : len(raw)-1], nil
+}
+
+// unescape makes a string that is never longer than its escaped form.
+func (a *Arena) unescape(raw string) (string, error) {
+	b, err := jsontext.AppendUnquote(a.Reserve(len(raw)), raw)
+	if err != nil {
+		return "", fmt.Errorf("unescaping a string: %w", err)
+	}
+	return a.Keep(b), nil
+}
+
+// Join returns a, b and c as one string.
+func (a *Arena) Join(x, y, z string) string {
+	b := a.Reserve(len(x) + len(y) + len(z))
+	b = append(b, x...)
+	b = append(b, y...)
+	return a.Keep(append(b, z...))
+}
+
+// Untyped returns the value that a JSON value is where nothing types it: digits
+// and the text of arrays and objects stay as they are written.
+func (a *Arena) Untyped(raw string) (change.Value, error) {
+	switch raw[0] {
+	case '"':
+		text, err := a.Unquote(raw)
+		return change.Text(text), err
+	case '{', '[':
+		return change.Raw(raw), nil
+	case 't':
+		return change.Bool(true), nil
+	case 'f':
+		return change.Bool(false), nil
+	case 'n':
+		return change.Null(), nil
+	}
+	return change.Number(raw), nil
+}
