@@ -4,14 +4,14 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"maps"
 	"reflect"
-	"slices"
-	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/coder"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"beamcdc/schemas/change"
+	_ "beamcdc/transforms/coders" // of receipts
 )
 
 // Letter is what the pipeline could not process, with where and why. It holds
@@ -33,37 +33,27 @@ type Letter struct {
 
 func init() {
 	beam.RegisterType(reflect.TypeFor[Letter]())
-	beam.RegisterCoder(reflect.TypeFor[Letter](), encodeLetter, decodeLetter)
+	register.Function1x1(encodeLetter)
+	register.Function1x2(decodeLetter)
+	coder.RegisterDeterministicCoder(reflect.TypeFor[Letter](), encodeLetter, decodeLetter)
 }
 
-// encodeLetter writes l deterministically: attributes in the order of their
-// names, lengths as varints, times as nanoseconds since 1970.
+// codedLetter is the version of a letter's coding.
+const codedLetter = 0x11
+
+// encodeLetter writes the version and the letter's fields in order, each text,
+// message and receipt with its length before it.
 func encodeLetter(l Letter) []byte {
-	m := &l.Message
-	size := 64 + len(m.ID) + len(m.Data) + len(m.OrderingKey) + len(l.Stage) + len(l.Reason) + len(l.Error) + len(l.Table) + 12*len(l.Receipts)
-	for name, value := range m.Attributes {
-		size += len(name) + len(value) + 6
-	}
-	b := make([]byte, 0, size)
-	b = appendText(b, m.ID)
-	b = appendText(b, m.Data)
-	b = binary.AppendUvarint(b, uint64(len(m.Attributes)))
-	for _, name := range slices.Sorted(maps.Keys(m.Attributes)) {
-		b = appendText(b, name)
-		b = appendText(b, m.Attributes[name])
-	}
-	b = appendText(b, m.OrderingKey)
-	b = appendTime(b, m.PublishTime)
-	b = binary.AppendUvarint(b, m.Token)
+	size := len(l.Message.ID) + len(l.Message.Data) + len(l.Stage) + len(l.Reason) + len(l.Error) + len(l.Table)
+	b := append(make([]byte, 0, size+32*len(l.Receipts)+512), codedLetter)
+	b = appendText(b, change.AppendMessage(nil, &l.Message))
 	for _, text := range []string{l.Stage, l.Reason, l.Error, l.Table} {
 		b = appendText(b, text)
 	}
 	b = binary.AppendUvarint(b, uint64(l.Part))
-	b = binary.AppendUvarint(b, uint64(len(l.Receipts)))
-	for _, r := range l.Receipts {
-		b = binary.AppendUvarint(b, r.Token)
-		b = binary.AppendUvarint(b, uint64(r.Part))
-		b = binary.AppendUvarint(b, uint64(r.Parts))
+	var receipt [32]byte
+	for i := range l.Receipts {
+		b = appendText(b, change.AppendReceipt(receipt[:0], &l.Receipts[i]))
 	}
 	return b
 }
@@ -73,125 +63,62 @@ func appendText[T string | []byte](b []byte, text T) []byte {
 	return append(b, text...)
 }
 
-// appendTime writes 0 for the zero time, else 1 and the nanoseconds: the zero
-// time itself is out of int64's range of nanoseconds.
-func appendTime(b []byte, t time.Time) []byte {
-	if t.IsZero() {
-		return append(b, 0)
+// decodeLetter reads what encodeLetter wrote. Any other input is an error, never
+// a panic. The letter shares src's memory: Beam reads each element of a custom
+// coder into bytes of its own.
+func decodeLetter(src []byte) (l Letter, err error) {
+	fail := func(err error) (Letter, error) {
+		return Letter{}, fmt.Errorf("decoding a dead letter of %d bytes: %w", len(src), err)
 	}
-	return binary.AppendVarint(append(b, 1), t.UnixNano())
-}
-
-// decodeLetter reads what encodeLetter wrote. Any other input is an error, never a panic.
-func decodeLetter(src []byte) (Letter, error) {
-	r := reader{rest: src}
-	var l Letter
-	l.Message.ID = r.text()
-	l.Message.Data = r.bytes()
-	if count := r.count(2); count > 0 {
-		l.Message.Attributes = make(map[string]string, count)
-		for range count {
-			name := r.text()
-			l.Message.Attributes[name] = r.text()
-		}
+	if len(src) == 0 || src[0] != codedLetter {
+		return fail(errors.New("unknown version"))
 	}
-	l.Message.OrderingKey = r.text()
-	l.Message.PublishTime = r.time()
-	l.Message.Token = r.uvarint()
+	r := reader{rest: src[1:]}
+	message := r.bytes()
 	for _, text := range []*string{&l.Stage, &l.Reason, &l.Error, &l.Table} {
-		*text = r.text()
+		*text = string(r.bytes())
 	}
-	l.Part = r.uint32()
-	if count := r.count(3); count > 0 {
-		l.Receipts = make([]change.Receipt, count)
-		for i := range l.Receipts {
-			l.Receipts[i] = change.Receipt{Token: r.uvarint(), Part: r.uint32(), Parts: r.uint32()}
+	part := r.uvarint()
+	l.Part = uint32(part)
+	if r.short || uint64(l.Part) != part {
+		return fail(errors.New("damaged"))
+	}
+	if l.Message, err = change.ReadMessage(message); err != nil {
+		return fail(err)
+	}
+	for len(r.rest) > 0 {
+		receipt, err := change.ReadReceipt(r.bytes())
+		if err != nil {
+			return fail(err)
 		}
-	}
-	if r.err == nil && len(r.rest) > 0 {
-		r.err = fmt.Errorf("%d bytes are left over", len(r.rest))
-	}
-	if r.err != nil {
-		return Letter{}, fmt.Errorf("decoding a dead letter of %d bytes: %w", len(src), r.err)
+		l.Receipts = append(l.Receipts, receipt)
 	}
 	return l, nil
 }
 
-// reader reads a letter's bytes. After its first error it returns zero values.
+// reader reads a letter's bytes. Once they end early it returns zero values.
 type reader struct {
-	rest []byte
-	err  error
+	rest  []byte
+	short bool
 }
-
-var errShort = errors.New("it ends early")
 
 func (r *reader) uvarint() uint64 {
 	n, size := binary.Uvarint(r.rest)
 	if size <= 0 {
-		r.fail()
+		r.rest, r.short = nil, true
 		return 0
 	}
 	r.rest = r.rest[size:]
 	return n
 }
 
-func (r *reader) uint32() uint32 {
-	n := r.uvarint()
-	if n > 1<<32-1 {
-		r.fail()
-		return 0
-	}
-	return uint32(n)
-}
-
-// count reads how many items follow, each of at least size bytes, so that a
-// damaged count can't reserve more memory than the input is worth.
-func (r *reader) count(size int) int {
-	n := r.uvarint()
-	if n > uint64(len(r.rest)/size) {
-		r.fail()
-		return 0
-	}
-	return int(n)
-}
-
-// bytes returns a copy: the runner reuses the memory that it hands to a coder.
 func (r *reader) bytes() []byte {
-	n := r.count(1)
-	if n == 0 {
+	n := r.uvarint()
+	if n > uint64(len(r.rest)) {
+		r.rest, r.short = nil, true
 		return nil
 	}
-	b := slices.Clone(r.rest[:n])
+	b := r.rest[:n:n]
 	r.rest = r.rest[n:]
 	return b
-}
-
-func (r *reader) text() string {
-	n := r.count(1)
-	text := string(r.rest[:n])
-	r.rest = r.rest[n:]
-	return text
-}
-
-func (r *reader) time() time.Time {
-	switch flag := r.uvarint(); flag {
-	case 0:
-		return time.Time{}
-	case 1:
-		n, size := binary.Varint(r.rest)
-		if size <= 0 {
-			break
-		}
-		r.rest = r.rest[size:]
-		return time.Unix(0, n).UTC()
-	}
-	r.fail()
-	return time.Time{}
-}
-
-func (r *reader) fail() {
-	if r.err == nil {
-		r.err = errShort
-	}
-	r.rest = nil
 }

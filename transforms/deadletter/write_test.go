@@ -1,0 +1,237 @@
+package deadletter
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"cloud.google.com/go/pubsub/v2/apiv1/pubsubpb"
+	"cloud.google.com/go/pubsub/v2/pstest"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/passert"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/ptest"
+	"github.com/google/go-cmp/cmp"
+
+	"beamcdc/schemas/change"
+)
+
+func TestMain(m *testing.M) { ptest.Main(m) }
+
+func letters() []any {
+	return []any{
+		Letter{
+			Message: change.Message{
+				ID: "101", Data: []byte(`{"op":"?"}`), Attributes: map[string]string{"origin": "shop"}, OrderingKey: "k",
+				PublishTime: time.Date(2025, 3, 9, 8, 7, 6, 5004000, time.UTC), Token: 11,
+			},
+			Stage: "decode", Reason: "bad_envelope", Error: "decoding debezium envelope: unknown op", Table: "public.orders",
+			Receipts: []change.Receipt{{Token: 11, Parts: 1}},
+		},
+		Letter{
+			Message: change.Message{ID: "102", Data: []byte{0xff, 0x00}, Token: 12},
+			Stage:   "encode", Reason: "bad_value", Error: "column total: out of range", Part: 1,
+			Receipts: []change.Receipt{{Token: 12, Part: 2, Parts: 4}, {Token: 12, Part: 3, Parts: 4}},
+		},
+	}
+}
+
+func wantReceipts() []any {
+	return []any{change.Receipt{Token: 11, Parts: 1}, change.Receipt{Token: 12, Part: 2, Parts: 4}, change.Receipt{Token: 12, Part: 3, Parts: 4}}
+}
+
+func counts(t *testing.T, r beam.PipelineResult) map[string]int64 {
+	t.Helper()
+	counts := make(map[string]int64)
+	for _, c := range r.Metrics().AllMetrics().Counters() {
+		if c.Namespace() == Namespace {
+			counts[c.Name()] += c.Result()
+		}
+	}
+	return counts
+}
+
+func TestWrite_directory(t *testing.T) {
+	directory := filepath.Join(t.TempDir(), "letters")
+	for range 2 { // the second time is a redelivery
+		p, s := beam.NewPipelineWithRoot()
+		receipts := Write(s, Config{Directory: directory}, beam.Create(s, letters()...))
+		passert.Equals(s, receipts[0], wantReceipts()...)
+		result := ptest.RunAndValidate(t, p)
+		want := map[string]int64{"letters": 2, "letters_decode_bad_envelope": 1, "letters_encode_bad_value": 1}
+		if diff := cmp.Diff(want, counts(t, result)); diff != "" {
+			t.Errorf("counters (-want +got):\n%s", diff)
+		}
+	}
+	text := `{"op":"?"}`
+	want := []Stored{
+		{
+			Stage: "decode", Reason: "bad_envelope", Error: "decoding debezium envelope: unknown op", Table: "public.orders",
+			MessageID: "101", PublishTime: time.Date(2025, 3, 9, 8, 7, 6, 5004000, time.UTC), OrderingKey: "k",
+			Attributes: map[string]string{"origin": "shop"}, DataBase64: []byte(text), Data: &text,
+		},
+		{Stage: "encode", Reason: "bad_value", Error: "column total: out of range", MessageID: "102", Part: 1, DataBase64: []byte{0xff, 0x00}},
+	}
+	got, err := ReadDirectory(directory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("stored letters (-want +got):\n%s", diff)
+	}
+	entries, _ := os.ReadDir(directory)
+	if len(entries) != 2 {
+		t.Errorf("%d files, want 2: a redelivered letter replaces itself", len(entries))
+	}
+}
+
+func TestWrite_failsTheBundle(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p, s := beam.NewPipelineWithRoot()
+	Write(s, Config{Directory: filepath.Join(file, "letters")}, beam.Create(s, letters()...))
+	if err := ptest.Run(p); err == nil {
+		t.Error("letters that could not be stored passed for stored")
+	}
+}
+
+func TestFileName(t *testing.T) {
+	names := make(map[string]string)
+	for _, id := range []string{
+		"101", "../../etc/passwd", "..", ".", "", "a", "A", "a/decode/0", "a b", "a\x00b", strings.Repeat("1", 300), strings.Repeat("1", 301), "ä", "1-decode-0", "1",
+	} {
+		for part := range uint32(2) {
+			name := fileName(&Letter{Message: change.Message{ID: id}, Stage: "decode", Part: part})
+			if strings.ContainsAny(name, "/\\\x00 ") || strings.HasPrefix(name, ".") || len(name) > 120 || !strings.HasSuffix(name, ".json") {
+				t.Errorf("id %q makes the file name %q", id, name)
+			}
+			key := fmt.Sprintf("%q part %d", id, part)
+			if other, ok := names[strings.ToLower(name)]; ok {
+				t.Errorf("%s and %s share the file name %q", key, other, name)
+			}
+			names[strings.ToLower(name)] = key
+		}
+	}
+}
+
+func TestWrite_topic(t *testing.T) {
+	server := pstest.NewServer()
+	defer server.Close() //nolint:errcheck // the test is over
+	const topic = "projects/demo/topics/dead"
+	if _, err := server.GServer.CreateTopic(context.Background(), &pubsubpb.Topic{Name: topic}); err != nil {
+		t.Fatal(err)
+	}
+	config := Config{Topic: topic, PubSubEndpoint: server.Addr}
+	if err := config.Check(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+
+	p, s := beam.NewPipelineWithRoot()
+	receipts := Write(s, config, beam.Create(s, letters()...))
+	passert.Equals(s, receipts[0], wantReceipts()...)
+	ptest.RunAndValidate(t, p)
+
+	byID := make(map[string]*pstest.Message)
+	for _, m := range server.Messages() {
+		byID[m.Attributes[AttributeMessageID]] = m
+	}
+	if len(server.Messages()) != 2 {
+		t.Fatalf("%d messages in the topic, want 2", len(server.Messages()))
+	}
+	first := byID["101"]
+	if string(first.Data) != `{"op":"?"}` {
+		t.Errorf("data is %q", first.Data)
+	}
+	want := map[string]string{
+		"origin": "shop", AttributeStage: "decode", AttributeReason: "bad_envelope", AttributeError: "decoding debezium envelope: unknown op",
+		AttributeTable: "public.orders", AttributeMessageID: "101", AttributePart: "0", AttributePublishTime: "2025-03-09T08:07:06.005004Z", AttributeOrderingKey: "k",
+	}
+	if diff := cmp.Diff(want, first.Attributes); diff != "" {
+		t.Errorf("attributes (-want +got):\n%s", diff)
+	}
+}
+
+func TestCheck_missingTopic(t *testing.T) {
+	server := pstest.NewServer()
+	defer server.Close() //nolint:errcheck // the test is over
+	err := Config{Topic: "projects/demo/topics/none", PubSubEndpoint: server.Addr}.Check(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "projects/demo/topics/none") {
+		t.Errorf("a topic that is not there: %v", err)
+	}
+}
+
+func TestConfig_Validate(t *testing.T) {
+	for _, c := range []Config{
+		{},
+		{Topic: "projects/p/topics/t", Directory: "d"},
+		{Topic: "t"},
+		{Topic: "projects/p/subscriptions/t"},
+		{Directory: "d", MaxPublishBytes: -1},
+	} {
+		if c.Validate() == nil {
+			t.Errorf("%+v is taken", c)
+		}
+	}
+}
+
+func TestTopicAttributes_keepsTheMessagesOwn(t *testing.T) {
+	for _, own := range []int{0, 91, 92, 95, 99, 100} {
+		l := letters()[0].(Letter)
+		l.Error = strings.Repeat("ü", 2000)
+		l.Message.Attributes = make(map[string]string)
+		for i := range own {
+			l.Message.Attributes[fmt.Sprintf("a%d", i)] = "x"
+		}
+		attributes, _ := topicAttributes(&l)
+		if want := min(own+8, 100); len(attributes) != want {
+			t.Errorf("%d attributes of the message's own become %d, want %d", own, len(attributes), want)
+		}
+		for name := range l.Message.Attributes {
+			if attributes[name] != "x" {
+				t.Fatalf("attribute %s of %d is lost", name, own)
+			}
+		}
+		if text := attributes[AttributeError]; len(text) > 1024 || !utf8.ValidString(text) {
+			t.Errorf("the error's text is %d bytes: %q", len(text), text)
+		}
+	}
+}
+
+func TestTopicAttributes_ofALetterPublishedAgain(t *testing.T) {
+	l := letters()[1].(Letter)
+	l.Message.Attributes = map[string]string{AttributeStage: "decode", AttributeOrderingKey: "old", "origin": "shop"}
+	attributes, _ := topicAttributes(&l)
+	if attributes[AttributeStage] != "encode" || attributes[AttributeOrderingKey] != "" || attributes["origin"] != "shop" {
+		t.Errorf("attributes are %v", attributes)
+	}
+}
+
+func TestTopicMessages_inPieces(t *testing.T) {
+	l := letters()[0].(Letter)
+	l.Message.Data = []byte(strings.Repeat("0123456789", 1000))
+	whole := topicMessages(&l, maxPublishBytes)
+	if len(whole) != 1 || whole[0].Attributes[AttributePiece] != "" {
+		t.Fatalf("%d messages", len(whole))
+	}
+	pieces := topicMessages(&l, 5000)
+	var joined []byte
+	for i, m := range pieces {
+		size := len(m.Data)
+		for name, value := range m.Attributes {
+			size += len(name) + len(value)
+		}
+		if want := fmt.Sprintf("%d/%d", i+1, len(pieces)); m.Attributes[AttributePiece] != want || size > 5000 {
+			t.Errorf("piece %q, want %q, of %d bytes", m.Attributes[AttributePiece], want, size)
+		}
+		joined = append(joined, m.Data...)
+	}
+	if string(joined) != string(l.Message.Data) {
+		t.Error("the pieces don't make the message")
+	}
+}
