@@ -8,13 +8,13 @@ import (
 	"testing"
 	"time"
 
+	"beamcdc/cmd/local/embeddedpubsub"
+
 	"cloud.google.com/go/pubsub/v2"
 	"cloud.google.com/go/pubsub/v2/apiv1/pubsubpb"
 	"google.golang.org/api/option"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
-
-	"beamcdc/cmd/local/embeddedpubsub"
 )
 
 const (

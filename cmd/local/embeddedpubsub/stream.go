@@ -42,7 +42,10 @@ func (s *subscriber) StreamingPull(stream pubsubpb.Subscriber_StreamingPullServe
 	pings := make(chan struct{}, 1)
 	received := make(chan error, 1)
 	go func() { received <- s.receive(ctx, stream, first, pings) }()
-	pull := &pubsubpb.PullRequest{Subscription: first.GetSubscription(), MaxMessages: pullMessages, ReturnImmediately: true}
+	pull := &pubsubpb.PullRequest{
+		Subscription: first.GetSubscription(), MaxMessages: pullMessages,
+		ReturnImmediately: true, //nolint:staticcheck // deprecated for clients of the service; the fake sleeps half a second without it
+	}
 	idle := minIdle
 	for {
 		found, err := s.Pull(ctx, pull)

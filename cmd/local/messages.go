@@ -1,0 +1,170 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"cloud.google.com/go/pubsub/v2/apiv1/pubsubpb"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// readMessageFile reads the messages of a file, or of stdin where name is "-".
+// Its errors name the file and the line.
+func readMessageFile(name string, stdin io.Reader) ([]*pubsubpb.PubsubMessage, error) {
+	if name == "-" {
+		return readMessages("standard input", stdin)
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("opening the messages: %w", err)
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	return readMessages(name, file)
+}
+
+// readMessages reads JSON Lines, one message a line. Blank lines are skipped.
+func readMessages(name string, r io.Reader) ([]*pubsubpb.PubsubMessage, error) {
+	in := bufio.NewReaderSize(r, 1<<16)
+	var messages []*pubsubpb.PubsubMessage
+	for number := 1; ; number++ {
+		line, err := in.ReadBytes('\n') // a line has no bound: a message may have ten megabytes
+		if err != nil && !errors.Is(err, io.EOF) {
+			return nil, fmt.Errorf("%s:%d: reading a message: %w", name, number, err)
+		}
+		if len(bytes.TrimSpace(line)) > 0 {
+			message, parseErr := parseMessage(line)
+			if parseErr != nil {
+				return nil, fmt.Errorf("%s:%d: %w", name, number, parseErr)
+			}
+			messages = append(messages, message)
+		}
+		if err != nil {
+			return messages, nil
+		}
+	}
+}
+
+// parseMessage reads one message:
+//
+//	{"data": <any JSON value>, "attributes": {"name": "value"}, "ordering_key": "…"}
+//	{"data_base64": "…", …}
+//
+// data's bytes are sent exactly as they are written here. Of the two forms of
+// the data there must be one; data_base64 "" is the empty message, a tombstone.
+func parseMessage(line []byte) (*pubsubpb.PubsubMessage, error) {
+	// Names that come twice, and text that is no UTF-8, are for the decoder to
+	// judge where they are in data: the bytes go on as they are.
+	d := jsontext.NewDecoder(bytes.NewReader(line), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	if d.PeekKind() != '{' {
+		if _, err := d.ReadToken(); err != nil {
+			return nil, fmt.Errorf("reading a message: %w", err)
+		}
+		return nil, errors.New("a message is a JSON object with data or data_base64")
+	}
+	message := new(pubsubpb.PubsubMessage)
+	if _, err := d.ReadToken(); err != nil {
+		return nil, fmt.Errorf("reading a message: %w", err)
+	}
+	seen := map[string]bool{}
+	for d.PeekKind() != '}' {
+		token, err := d.ReadToken()
+		if err != nil {
+			return nil, fmt.Errorf("reading a message: %w", err)
+		}
+		name := token.String()
+		if seen[name] {
+			return nil, fmt.Errorf("%q comes twice", name)
+		}
+		seen[name] = true
+		value, err := d.ReadValue()
+		if err != nil {
+			return nil, fmt.Errorf("reading %q: %w", name, err)
+		}
+		if err := setMember(message, name, value); err != nil {
+			return nil, err
+		}
+	}
+	if _, err := d.ReadToken(); err != nil {
+		return nil, fmt.Errorf("reading a message: %w", err)
+	}
+	if _, err := d.ReadToken(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("something follows the message; one line holds one message")
+	}
+	switch {
+	case seen["data"] && seen["data_base64"]:
+		return nil, errors.New("it has data and data_base64; one of them is the message's data")
+	case !seen["data"] && !seen["data_base64"]:
+		return nil, errors.New(`it has neither data nor data_base64; {"data_base64": ""} is an empty message`)
+	}
+	return message, nil
+}
+
+func setMember(message *pubsubpb.PubsubMessage, name string, value jsontext.Value) error {
+	switch name {
+	case "data":
+		message.Data = bytes.Clone(value)
+	case "data_base64":
+		text, err := stringValue(name, value)
+		if err != nil {
+			return err
+		}
+		if message.Data, err = base64.StdEncoding.DecodeString(text); err != nil {
+			return fmt.Errorf("decoding data_base64: %w", err)
+		}
+	case "ordering_key":
+		var err error
+		message.OrderingKey, err = stringValue(name, value)
+		return err
+	case "attributes":
+		return setAttributes(message, value)
+	default:
+		return fmt.Errorf("unknown member %q; a message has data or data_base64, attributes, ordering_key", name)
+	}
+	return nil
+}
+
+func setAttributes(message *pubsubpb.PubsubMessage, value jsontext.Value) error {
+	if value.Kind() == 'n' {
+		return nil
+	}
+	if value.Kind() != '{' {
+		return errors.New("attributes is no JSON object")
+	}
+	message.Attributes = map[string]string{}
+	d := jsontext.NewDecoder(bytes.NewReader(value), jsontext.AllowInvalidUTF8(true))
+	_, err := d.ReadToken()
+	for err == nil && d.PeekKind() != '}' {
+		var name jsontext.Token
+		if name, err = d.ReadToken(); err != nil {
+			break
+		}
+		key := name.String()
+		var raw jsontext.Value
+		if raw, err = d.ReadValue(); err != nil {
+			break
+		}
+		if message.Attributes[key], err = stringValue("attribute "+key, raw); err != nil {
+			return err
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("reading attributes: %w", err)
+	}
+	return nil
+}
+
+func stringValue(name string, value jsontext.Value) (string, error) {
+	if value.Kind() != '"' {
+		return "", fmt.Errorf("%s is no JSON string", name)
+	}
+	text, err := jsontext.AppendUnquote(nil, value)
+	if err != nil {
+		return "", fmt.Errorf("reading %s: %w", name, err)
+	}
+	return string(text), nil
+}

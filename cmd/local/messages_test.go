@@ -1,0 +1,86 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"beamcdc/examples/shop"
+
+	"cloud.google.com/go/pubsub/v2/apiv1/pubsubpb"
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/testing/protocmp"
+)
+
+func TestReadMessages(t *testing.T) {
+	for name, test := range map[string]struct {
+		in   string
+		want []*pubsubpb.PubsubMessage
+	}{
+		"none": {"", nil},
+		"exact bytes": {
+			`{"data": {"zz":2.0,  "a":9007199254740993, "b": [1e2], "a": "\u00e9"}}`,
+			[]*pubsubpb.PubsubMessage{{Data: []byte(`{"zz":2.0,  "a":9007199254740993, "b": [1e2], "a": "\u00e9"}`)}},
+		},
+		"no UTF-8": {"{\"data\": \"\xff\"}", []*pubsubpb.PubsubMessage{{Data: []byte("\"\xff\"")}}},
+		"scalars": {
+			"{\"data\": null}\n\n {\"data\": 3}\r\n{\"data\":\"x\"}\n",
+			[]*pubsubpb.PubsubMessage{{Data: []byte("null")}, {Data: []byte("3")}, {Data: []byte(`"x"`)}},
+		},
+		"base64":    {`{"data_base64": "AP8="}`, []*pubsubpb.PubsubMessage{{Data: []byte{0, 0xff}}}},
+		"tombstone": {`{"data_base64": "", "ordering_key": "{\"id\":7}"}`, []*pubsubpb.PubsubMessage{{OrderingKey: `{"id":7}`}}},
+		"attributes": {
+			`{"attributes": {"a": "1", "b": "é\n"}, "data": {}, "ordering_key": "k"}`,
+			[]*pubsubpb.PubsubMessage{{Data: []byte("{}"), Attributes: map[string]string{"a": "1", "b": "é\n"}, OrderingKey: "k"}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := readMessages("in", strings.NewReader(test.in))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(test.want, got, protocmp.Transform()); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestReadMessagesErrors(t *testing.T) {
+	good := "{\"data\": 1}\n"
+	for in, want := range map[string]string{
+		good + `{"data": 1`:                                "m.jsonl:2: ",
+		good + "\n[1]":                                     "m.jsonl:3: a message is a JSON object",
+		`{"data": 1} {"data": 2}`:                          "m.jsonl:1: something follows the message",
+		`{"data": 1, "data": 2}`:                           `m.jsonl:1: "data" comes twice`,
+		`{"data": 1, "data_base64": ""}`:                   "m.jsonl:1: it has data and data_base64",
+		`{"ordering_key": "k"}`:                            "m.jsonl:1: it has neither data nor data_base64",
+		`{"data": 1, "orderingKey": "k"}`:                  `m.jsonl:1: unknown member "orderingKey"`,
+		`{"data": 1, "ordering_key": 7}`:                   "m.jsonl:1: ordering_key is no JSON string",
+		`{"data": 1, "attributes": {"a": 1}}`:              "m.jsonl:1: attribute a is no JSON string",
+		`{"data": 1, "attributes": ["a"]}`:                 "m.jsonl:1: attributes is no JSON object",
+		`{"data": 1, "attributes": {"a": "1", "a": "2"}}`:  "m.jsonl:1: reading attributes",
+		`{"data_base64": "!"}`:                             "m.jsonl:1: decoding data_base64",
+		`{"data_base64": 1}`:                               "m.jsonl:1: data_base64 is no JSON string",
+		`{"data": {"a": }}`:                                `m.jsonl:1: reading "data"`,
+		"this is not JSON":                                 "m.jsonl:1: reading a message",
+		`{"data": 1, "attributes": {"a": "1"}, "data2": 1`: `m.jsonl:1: `,
+	} {
+		_, err := readMessages("m.jsonl", strings.NewReader(in))
+		if err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s\n got %v\nwant %s…", in, err, want)
+		}
+		if err != nil && strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: the error has more than one line: %v", in, err)
+		}
+	}
+}
+
+func TestDemoMessages(t *testing.T) {
+	messages, err := readMessages("messages.jsonl", strings.NewReader(string(shop.Messages)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(messages) < 24 {
+		t.Errorf("the demo has %d messages, too few to show anything", len(messages))
+	}
+}
