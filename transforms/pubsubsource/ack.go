@@ -1,0 +1,86 @@
+package pubsubsource
+
+import (
+	"context"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+
+	"beamcdc/schemas/change"
+)
+
+func init() {
+	register.DoFn3x0[context.Context, change.Receipt, func(bool)](&ackFn{})
+	register.Emitter1[bool]()
+	register.Function1x0(drop)
+}
+
+var (
+	messagesAcked   = beam.NewCounter(namespace, "messages_acked")
+	unknownReceipts = beam.NewCounter(namespace, "unknown_receipts")
+)
+
+// Ack takes PCollection<change.Receipt>s and acks the messages whose parts have
+// all come to rest, whichever collections tell of them. It adds nothing where the
+// runner acks.
+func Ack(s beam.Scope, c Config, receipts ...beam.PCollection) {
+	if c.RunnerOwned {
+		return
+	}
+	s = s.Scope("pubsubsource.Ack")
+	// One by one: Prism can stall on a Flatten of unbounded collections, and so
+	// each stays in its producer's stage, without a hop in between.
+	for _, collection := range receipts {
+		bundles := beam.ParDo(s, &ackFn{Config: c}, collection)
+		// Prism spins a core for a stage that has no output, as long as a bundle of it
+		// runs. One element a bundle to another stage prevents that.
+		beam.ParDo0(s, drop, beam.Reshuffle(s, bundles))
+	}
+}
+
+func drop(bool) {}
+
+// ackFn hands receipts to the process's receiver.
+type ackFn struct {
+	Config Config
+
+	batch []change.Receipt
+	told  bool // that there is a bundle
+}
+
+// settleSize is how many receipts are settled at a time, under one lock.
+const settleSize = 512
+
+// StartBundle begins a bundle.
+func (fn *ackFn) StartBundle(context.Context, func(bool)) {
+	fn.batch, fn.told = fn.batch[:0], false
+}
+
+// ProcessElement takes one receipt.
+func (fn *ackFn) ProcessElement(ctx context.Context, receipt change.Receipt, emit func(bool)) {
+	if !fn.told {
+		fn.told = true
+		emit(true)
+	}
+	fn.batch = append(fn.batch, receipt)
+	if len(fn.batch) >= settleSize {
+		fn.settle(ctx)
+	}
+}
+
+// FinishBundle settles the rest.
+func (fn *ackFn) FinishBundle(ctx context.Context, _ func(bool)) { fn.settle(ctx) }
+
+func (fn *ackFn) settle(ctx context.Context) {
+	acked, unknown := 0, len(fn.batch)
+	if r := openReceiver(fn.Config); r != nil {
+		acked, unknown = r.settle(fn.batch)
+	}
+	fn.batch = fn.batch[:0]
+	if acked > 0 {
+		messagesAcked.Inc(ctx, int64(acked))
+	}
+	if unknown > 0 {
+		unknownReceipts.Inc(ctx, int64(unknown))
+	}
+}

@@ -1,0 +1,28 @@
+package pubsubsource
+
+import (
+	"fmt"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+// receiveError says what ended the receiving, where, and what to do about it.
+func receiveError(c Config, err error) error {
+	return fmt.Errorf("receiving from %s at %s: %w%s", c.Subscription, c.where(), err, advice(err))
+}
+
+// advice is what an operator can do about a permanent error, "" when nobody knows.
+func advice(err error) string {
+	switch status.Code(err) {
+	case codes.NotFound:
+		return ": create the subscription, or correct its name"
+	case codes.PermissionDenied:
+		return ": give the pipeline's account roles/pubsub.subscriber on the subscription"
+	case codes.Unauthenticated:
+		return ": give the pipeline credentials"
+	case codes.FailedPrecondition:
+		return ": the subscription must be one to pull from"
+	}
+	return ""
+}

@@ -1,0 +1,113 @@
+package pubsubsource
+
+import (
+	"context"
+	"sync"
+)
+
+// Counts tell what happened to a subscription's messages in this process, since
+// its first bundle or since [Close] of an earlier pipeline.
+type Counts struct {
+	Taken      uint64 // deliveries taken from Pub/Sub
+	TakenBytes uint64 // their data, attributes and ordering keys
+	Emitted    uint64 // deliveries that went into the pipeline
+	Acked      uint64 // deliveries acked; Pub/Sub learns of them within 100 ms
+	Returned   uint64 // deliveries given back unacked: lost by the runner, older than MaxExtension, or left at Close
+
+	// Redelivered counts the deliveries of a message of which another was
+	// outstanding, or whose attempt Pub/Sub counts as above the first; it does so
+	// only for subscriptions with a dead-letter policy. Others are not recognized.
+	Redelivered uint64
+
+	// UnknownReceipts counts receipts that no outstanding delivery goes with: late
+	// repeats, and receipts of another process.
+	UnknownReceipts uint64
+
+	Queued           int   // taken and not yet emitted, now
+	Outstanding      int   // taken and not yet acked or returned, now
+	OutstandingBytes int64 // their bytes
+}
+
+// receivers holds the process's receivers. Beam's DoFns come and go without a
+// word (Teardown is not called), so what must outlive a bundle lives here.
+var receivers = struct {
+	mu     sync.Mutex
+	open   map[receiverKey]*receiver
+	closed map[receiverKey]Counts
+}{open: map[receiverKey]*receiver{}, closed: map[receiverKey]Counts{}}
+
+type receiverKey struct{ subscription, where string }
+
+func (c Config) key() receiverKey { return receiverKey{c.Subscription, c.where()} }
+
+// receiverOf returns the subscription's receiver; the first Config to ask decides its settings.
+func receiverOf(c Config) *receiver {
+	receivers.mu.Lock()
+	defer receivers.mu.Unlock()
+	r := receivers.open[c.key()]
+	if r == nil {
+		r = newReceiver(c)
+		receivers.open[c.key()] = r
+	}
+	return r
+}
+
+// openReceiver returns the subscription's receiver, nil if there is none.
+func openReceiver(c Config) *receiver {
+	receivers.mu.Lock()
+	defer receivers.mu.Unlock()
+	return receivers.open[c.key()]
+}
+
+// forget makes room for a new receiver; the old one's last counts stay readable.
+func forget(r *receiver) {
+	receivers.mu.Lock()
+	defer receivers.mu.Unlock()
+	if key := r.config.key(); receivers.open[key] == r {
+		delete(receivers.open, key)
+		receivers.closed[key] = r.snapshot()
+	}
+}
+
+func (r *receiver) snapshot() Counts {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	stats := r.stats
+	stats.Queued = r.queue.len()
+	stats.Outstanding = len(r.outstanding)
+	for _, d := range r.outstanding {
+		stats.OutstandingBytes += d.size
+	}
+	return stats
+}
+
+// Drain ends the taking of messages, for a pipeline that runs in this process:
+// [Read] emits what was taken before and ends, which ends the job once all is
+// written. It does not wait. A pipeline that starts later is drained too, until
+// [Close].
+func Drain(c Config) { receiverOf(c).drain() }
+
+// Close ends the receiving of a subscription in this process, after the job is
+// done: it returns what is not acked to Pub/Sub and waits, until ctx is done, for
+// the last acks to reach it. Acks that do not are no loss: their messages come again.
+// A pipeline that starts later receives anew. Close of what was never read is nil.
+func Close(ctx context.Context, c Config) error {
+	r := openReceiver(c)
+	if r == nil {
+		return nil
+	}
+	err := r.close(ctx)
+	forget(r)
+	return err
+}
+
+// Stats returns the subscription's counts; after [Close], the last ones.
+func Stats(c Config) Counts {
+	receivers.mu.Lock()
+	r, closed := receivers.open[c.key()], receivers.closed[c.key()]
+	receivers.mu.Unlock()
+	if r == nil {
+		return closed
+	}
+	return r.snapshot()
+}
