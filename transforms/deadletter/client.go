@@ -22,12 +22,16 @@ var publishers struct {
 	byTopic map[publisherKey]*pubsub.Publisher
 }
 
-type publisherKey struct{ endpoint, topic string }
+type publisherKey struct {
+	endpoint  string
+	plaintext bool
+	topic     string
+}
 
 func publisher(c Config) (*pubsub.Publisher, error) {
 	publishers.Lock()
 	defer publishers.Unlock()
-	key := publisherKey{c.PubSubEndpoint, c.Topic}
+	key := publisherKey{c.Endpoint, c.Plaintext, c.Topic}
 	if p, ok := publishers.byTopic[key]; ok {
 		return p, nil
 	}
@@ -52,12 +56,13 @@ func newClient(ctx context.Context, c Config) (*pubsub.Client, error) {
 		return nil, err
 	}
 	var options []option.ClientOption
-	if c.PubSubEndpoint != "" {
-		options = []option.ClientOption{
-			option.WithEndpoint(c.PubSubEndpoint),
+	if c.Endpoint != "" {
+		options = append(options, option.WithEndpoint(c.Endpoint))
+	}
+	if c.Plaintext {
+		options = append(options,
 			option.WithoutAuthentication(),
-			option.WithGRPCDialOption(grpc.WithTransportCredentials(insecure.NewCredentials())),
-		}
+			option.WithGRPCDialOption(grpc.WithTransportCredentials(insecure.NewCredentials())))
 	}
 	client, err := pubsub.NewClient(ctx, project, options...)
 	if err != nil {

@@ -15,9 +15,11 @@ type Config struct {
 	Topic     string // projects/PROJECT/topics/TOPIC
 	Directory string // on the worker's file system, created if missing
 
-	// PubSubEndpoint is an emulator's host:port, spoken to without TLS and
-	// credentials. "" means PUBSUB_EMULATOR_HOST, else Google's service.
-	PubSubEndpoint string
+	// Endpoint is Pub/Sub's host:port. "" means Google's service, or what the
+	// environment variable PUBSUB_EMULATOR_HOST names.
+	Endpoint string
+	// Plaintext connects to Endpoint without TLS and without credentials: for emulators.
+	Plaintext bool
 	// MaxPublishBytes bounds one message with its attributes. 0 means Pub/Sub's
 	// 10,000,000; a larger letter is published in pieces. An emulator may take less.
 	MaxPublishBytes int

@@ -127,7 +127,7 @@ func TestWrite_topic(t *testing.T) {
 	if _, err := server.GServer.CreateTopic(context.Background(), &pubsubpb.Topic{Name: topic}); err != nil {
 		t.Fatal(err)
 	}
-	config := Config{Topic: topic, PubSubEndpoint: server.Addr}
+	config := Config{Topic: topic, Endpoint: server.Addr, Plaintext: true}
 	if err := config.Check(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +160,7 @@ func TestWrite_topic(t *testing.T) {
 func TestCheck_missingTopic(t *testing.T) {
 	server := pstest.NewServer()
 	defer server.Close() //nolint:errcheck // the test is over
-	err := Config{Topic: "projects/demo/topics/none", PubSubEndpoint: server.Addr}.Check(t.Context())
+	err := Config{Topic: "projects/demo/topics/none", Endpoint: server.Addr, Plaintext: true}.Check(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "projects/demo/topics/none") {
 		t.Errorf("a topic that is not there: %v", err)
 	}
