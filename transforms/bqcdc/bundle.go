@@ -1,0 +1,240 @@
+package bqcdc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"beamcdc/schemas/change"
+)
+
+// writer is what the bundles of one DoFn share: the process's streams and what
+// describes the rows.
+type writer struct {
+	config   Config // with its defaults
+	streams  *streams
+	describe func(ctx context.Context, key streamKey) (*schema, error)
+}
+
+// errUnknownSchema is what describe returns for a schema that neither the process
+// nor, as far as can be told, the table knows.
+var errUnknownSchema = errors.New("the row was encoded for a schema that the table no longer has")
+
+// bundle is one bundle's rows on their way. Its methods are called by one
+// goroutine, the DoFn's; the requests have one each.
+type bundle struct {
+	ctx      context.Context //nolint:containedctx // a bundle is a scope: its end ends its requests
+	cancel   context.CancelCauseFunc
+	writer   *writer
+	filling  map[streamKey]*request
+	gathered int // encoded bytes in filling
+	results  results
+}
+
+// errLate ends a bundle whose last requests take longer than FinishFor.
+var errLate = errors.New("the end of the bundle has waited too long")
+
+// results is where the requests' goroutines leave what became of them. It takes
+// any number without blocking: a bundle that failed elsewhere is never collected.
+type results struct {
+	mu          sync.Mutex
+	outstanding int // requests on their way
+	finished    []*result
+	changed     chan struct{} // holds a token when a result may have come
+}
+
+// begin starts a bundle. When ctx ends, the bundle's requests do.
+func (w *writer) begin(ctx context.Context) *bundle {
+	b := &bundle{
+		writer:  w,
+		filling: make(map[streamKey]*request),
+		results: results{changed: make(chan struct{}, 1)},
+	}
+	b.ctx, b.cancel = context.WithCancelCause(ctx)
+	return b
+}
+
+func (r *results) add(res *result) {
+	r.mu.Lock()
+	r.outstanding--
+	r.finished = append(r.finished, res)
+	r.mu.Unlock()
+	select {
+	case r.changed <- struct{}{}:
+	default:
+	}
+}
+
+// take returns the results that have come, and how many requests are still on
+// their way. It does not block.
+func (r *results) take() (finished []*result, outstanding int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	finished, r.finished = r.finished, nil
+	return finished, r.outstanding
+}
+
+// add takes one row. It sends what is full, without waiting for answers; it
+// blocks while too much is in flight.
+func (b *bundle) add(row change.Row, at beam.EventTime) error {
+	p := pending{row, at}
+	if row.Sequence.IsZero() {
+		// Invariant 3: no CDC row is written without a sequence.
+		b.reject(p, reasonNoSequence, "the row has no sequence")
+		return nil
+	}
+	key := streamKey{table: row.Table, schema: row.Schema}
+	r := b.filling[key]
+	if r == nil {
+		s, err := b.writer.describe(b.ctx, key)
+		if errors.Is(err, errUnknownSchema) {
+			b.reject(p, reasonSchemaChanged, err.Error())
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("describing the rows of table %s: %w", key.table, err)
+		}
+		r = &request{key: key, schema: s, bytes: s.overhead}
+		b.filling[key] = r
+	}
+	config := &b.writer.config
+	size := framedSize(len(row.Data))
+	if r.schema.overhead+size > config.MaxRequestBytes {
+		b.reject(p, reasonTooLarge, fmt.Sprintf("the row has %d bytes; with %d for its table's descriptor a request may have %d",
+			size, r.schema.overhead, config.MaxRequestBytes))
+		return nil
+	}
+	if len(r.rows) > 0 && r.bytes+size > config.TargetRequestBytes {
+		if err := b.send(r); err != nil {
+			return err
+		}
+		r = b.fresh(r)
+	}
+	r.rows = append(r.rows, p)
+	r.bytes += size
+	b.gathered += size
+	if r.bytes >= config.TargetRequestBytes || len(r.rows) >= config.MaxRequestRows {
+		if err := b.send(r); err != nil {
+			return err
+		}
+	} else if b.gathered >= config.MaxBufferedBytes {
+		return b.send(b.fullest())
+	}
+	return nil
+}
+
+// framedSize is a row's size within a request: field 1 of ProtoRows.
+func framedSize(n int) int { return 1 + protowire.SizeBytes(n) }
+
+// fresh starts the next request for the stream of one that was sent.
+func (b *bundle) fresh(sent *request) *request {
+	r := &request{key: sent.key, schema: sent.schema, bytes: sent.schema.overhead}
+	b.filling[r.key] = r
+	return r
+}
+
+func (b *bundle) fullest() *request {
+	var most *request
+	for _, r := range b.filling {
+		if most == nil || r.bytes > most.bytes {
+			most = r
+		}
+	}
+	return most
+}
+
+// reject leaves the row as one that needs no request.
+func (b *bundle) reject(p pending, reason, text string) {
+	b.results.mu.Lock()
+	b.results.outstanding++
+	b.results.mu.Unlock()
+	b.results.add(&result{rejected: []rejection{{p, reason, text}}})
+}
+
+// send hands the request to a goroutine of its own once the process has room for
+// it in flight.
+func (b *bundle) send(r *request) error {
+	delete(b.filling, r.key)
+	b.gathered -= r.bytes - r.schema.overhead
+	s := b.writer.streams
+	if err := s.requests.Acquire(b.ctx, 1); err != nil {
+		return b.failure(fmt.Errorf("waiting to write to table %s: %w", r.key.table, err))
+	}
+	weight := int64(min(r.bytes, s.endpoint.inflightBytes))
+	if err := s.bytes.Acquire(b.ctx, weight); err != nil {
+		s.requests.Release(1)
+		return b.failure(fmt.Errorf("waiting to write to table %s: %w", r.key.table, err))
+	}
+	b.results.mu.Lock()
+	b.results.outstanding++
+	b.results.mu.Unlock()
+	go func() {
+		defer s.requests.Release(1)
+		defer s.bytes.Release(weight)
+		res := b.writer.deliver(b.ctx, r)
+		if res.err != nil {
+			b.cancel(res.err)
+		}
+		b.results.add(res)
+	}()
+	return nil
+}
+
+// failure returns why the bundle failed: the first request's error, of which the
+// others' are consequences, or else err.
+func (b *bundle) failure(err error) error {
+	cause := context.Cause(b.ctx)
+	if cause == nil || errors.Is(cause, errLate) {
+		return err
+	}
+	return cause
+}
+
+// collect hands the results that have come to take, on the caller's goroutine,
+// and returns the bundle's error once it has failed.
+func (b *bundle) collect(take func(*result)) error {
+	finished, _ := b.results.take()
+	return b.hand(finished, take)
+}
+
+func (b *bundle) hand(finished []*result, take func(*result)) error {
+	for _, res := range finished {
+		if res.err != nil {
+			return b.failure(res.err)
+		}
+		take(res)
+	}
+	return nil
+}
+
+// finish sends what is left and returns when every row has come to rest, or the
+// bundle has failed. The bundle can't be used again.
+func (b *bundle) finish(take func(*result)) error {
+	defer b.cancel(nil)
+	late := time.AfterFunc(b.writer.config.FinishFor, func() { b.cancel(errLate) })
+	defer late.Stop()
+	for _, r := range b.filling {
+		if len(r.rows) == 0 {
+			continue
+		}
+		if err := b.send(r); err != nil {
+			return err
+		}
+	}
+	// Invariant 1: the bundle ends only after BigQuery has acknowledged its rows.
+	for {
+		finished, outstanding := b.results.take()
+		if err := b.hand(finished, take); err != nil {
+			return err
+		}
+		if outstanding == 0 {
+			return nil
+		}
+		<-b.results.changed // every request ends once the bundle's context has
+	}
+}

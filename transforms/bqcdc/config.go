@@ -1,0 +1,139 @@
+package bqcdc
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"beamcdc/transforms/catalog"
+)
+
+// The defaults and bounds of [Config].
+const (
+	DefaultTargetRequestBytes  = 2 << 20
+	DefaultMaxRequestBytes     = 9_000_000
+	DefaultMaxRequestRows      = 50_000
+	DefaultMaxBufferedBytes    = 32 << 20
+	DefaultMaxInflightRequests = 256
+	DefaultMaxInflightBytes    = 100 << 20
+	DefaultAppendTimeout       = time.Minute
+	DefaultRetryFor            = 10 * time.Minute
+	DefaultFinishFor           = 2 * time.Minute
+	DefaultInitialBackoff      = 250 * time.Millisecond
+	DefaultMaxBackoff          = 20 * time.Second
+	DefaultMaxStreams          = 100
+	DefaultIdleTimeout         = 8 * time.Minute
+)
+
+// Config is the writer's configuration. It travels to the workers as JSON. The
+// zero value of every field but Catalog means its default.
+type Config struct {
+	// Catalog says where BigQuery is and what the tables look like.
+	Catalog catalog.Config
+
+	// TraceID names the job and its version in BigQuery's own diagnostics. It is
+	// sent as "beamcdc:<TraceID>". Defaults to "dev".
+	TraceID string
+
+	// TargetRequestBytes is the encoded size at which a request is sent, in bytes.
+	// A larger row gets a request of its own. Defaults to 2 MiB, as in Beam's Java SDK.
+	TargetRequestBytes int
+	// MaxRequestBytes is the encoded size that no request exceeds, in bytes, the
+	// descriptor and the framing of the connection's first request included. A row
+	// that does not fit is a dead letter. Defaults to 9,000,000: servers have
+	// refused more than 10,485,760, though 20 MB are documented today.
+	MaxRequestBytes int
+	// MaxRequestRows is the number of rows at which a request is sent. Defaults to 50,000.
+	MaxRequestRows int
+	// MaxBufferedBytes bounds what one bundle gathers for all its tables before it
+	// sends the fullest request early, in bytes. Defaults to 32 MiB.
+	MaxBufferedBytes int
+
+	// MaxInflightRequests and MaxInflightBytes bound what the process has sent, or
+	// waits to send again, and BigQuery has not acknowledged. A bundle that would
+	// exceed them waits. Default to 256 requests and 100 MiB.
+	MaxInflightRequests int
+	MaxInflightBytes    int
+
+	// AppendTimeout is how long a connection may say nothing while a request waits
+	// for its answer, and how long opening one may take. Defaults to a minute.
+	AppendTimeout time.Duration
+	// RetryFor is how long a request is tried again, without progress, before its
+	// bundle fails. It covers the minutes that a quota takes to refill and that the
+	// Write API takes to see a new table or column. Defaults to ten minutes.
+	RetryFor time.Duration
+	// FinishFor bounds the wait for the bundle's last requests in FinishBundle, which
+	// stalls the worker's other bundles. Then the bundle fails, and the runner's
+	// repetition is the retry. Prism repeats nothing: give it RetryFor there.
+	// Defaults to two minutes.
+	FinishFor time.Duration
+	// InitialBackoff and MaxBackoff bound the pauses between tries; each pause is
+	// random, up to a limit that doubles. Default to 250 ms and 20 s.
+	InitialBackoff time.Duration
+	MaxBackoff     time.Duration
+
+	// MaxStreams is how many streams, each with a connection, the process keeps
+	// open; above it the one unused longest is closed. Streams in use are never
+	// closed, so that it can be exceeded for a while. Defaults to 100: a channel
+	// carries 100, and there are up to four channels.
+	MaxStreams int
+	// IdleTimeout is how long an unused stream stays open. Defaults to eight
+	// minutes: the service closes it after ten.
+	IdleTimeout time.Duration
+}
+
+// withDefaults returns c with its zero values replaced.
+func (c Config) withDefaults() Config {
+	c.TraceID = cmp.Or(c.TraceID, "dev")
+	c.TargetRequestBytes = cmp.Or(c.TargetRequestBytes, DefaultTargetRequestBytes)
+	c.MaxRequestBytes = cmp.Or(c.MaxRequestBytes, DefaultMaxRequestBytes)
+	c.MaxRequestRows = cmp.Or(c.MaxRequestRows, DefaultMaxRequestRows)
+	c.MaxBufferedBytes = cmp.Or(c.MaxBufferedBytes, DefaultMaxBufferedBytes)
+	c.MaxInflightRequests = cmp.Or(c.MaxInflightRequests, DefaultMaxInflightRequests)
+	c.MaxInflightBytes = cmp.Or(c.MaxInflightBytes, DefaultMaxInflightBytes)
+	c.AppendTimeout = cmp.Or(c.AppendTimeout, DefaultAppendTimeout)
+	c.RetryFor = cmp.Or(c.RetryFor, DefaultRetryFor)
+	c.FinishFor = cmp.Or(c.FinishFor, DefaultFinishFor)
+	c.InitialBackoff = cmp.Or(c.InitialBackoff, DefaultInitialBackoff)
+	c.MaxBackoff = cmp.Or(c.MaxBackoff, DefaultMaxBackoff)
+	c.MaxStreams = cmp.Or(c.MaxStreams, DefaultMaxStreams)
+	c.IdleTimeout = cmp.Or(c.IdleTimeout, DefaultIdleTimeout)
+	return c
+}
+
+// Validate returns an error that names the first setting that makes no sense.
+func (c Config) Validate() error {
+	c = c.withDefaults()
+	for _, setting := range []struct {
+		name  string
+		value int64
+	}{
+		{"TargetRequestBytes", int64(c.TargetRequestBytes)},
+		{"MaxRequestBytes", int64(c.MaxRequestBytes)},
+		{"MaxRequestRows", int64(c.MaxRequestRows)},
+		{"MaxBufferedBytes", int64(c.MaxBufferedBytes)},
+		{"MaxInflightRequests", int64(c.MaxInflightRequests)},
+		{"MaxInflightBytes", int64(c.MaxInflightBytes)},
+		{"AppendTimeout", int64(c.AppendTimeout)},
+		{"RetryFor", int64(c.RetryFor)},
+		{"FinishFor", int64(c.FinishFor)},
+		{"InitialBackoff", int64(c.InitialBackoff)},
+		{"MaxBackoff", int64(c.MaxBackoff)},
+		{"MaxStreams", int64(c.MaxStreams)},
+		{"IdleTimeout", int64(c.IdleTimeout)},
+	} {
+		if setting.value < 0 {
+			return fmt.Errorf("validating the writer's configuration: %s is negative", setting.name)
+		}
+	}
+	if c.TargetRequestBytes > c.MaxRequestBytes {
+		return fmt.Errorf("validating the writer's configuration: TargetRequestBytes %d exceeds MaxRequestBytes %d", c.TargetRequestBytes, c.MaxRequestBytes)
+	}
+	if c.MaxInflightBytes < c.MaxRequestBytes {
+		return fmt.Errorf("validating the writer's configuration: MaxInflightBytes %d is below MaxRequestBytes %d", c.MaxInflightBytes, c.MaxRequestBytes)
+	}
+	if c.InitialBackoff > c.MaxBackoff {
+		return fmt.Errorf("validating the writer's configuration: InitialBackoff %v exceeds MaxBackoff %v", c.InitialBackoff, c.MaxBackoff)
+	}
+	return nil
+}

@@ -1,0 +1,290 @@
+package bqcdc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"cloud.google.com/go/bigquery/storage/apiv1/storagepb"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/googleapis/gax-go/v2"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/descriptorpb"
+
+	"beamcdc/schemas/change"
+)
+
+// Why a row becomes a dead letter in this stage.
+const (
+	reasonRejected      = "rejected_row"     // BigQuery named it in row_errors
+	reasonTooLarge      = "row_too_large"    // no request can hold it
+	reasonSchemaChanged = "schema_changed"   // encoded for a schema that the table no longer has
+	reasonNoSequence    = "missing_sequence" // nothing orders it
+)
+
+// pending is a row that has not come to rest, with its event time.
+type pending struct {
+	row change.Row
+	at  beam.EventTime
+}
+
+// rejection is a row that can't be written, and why.
+type rejection struct {
+	pending
+	reason, text string
+}
+
+// request is what one bundle has for one stream, to be sent as one append.
+type request struct {
+	key    streamKey
+	schema *schema
+	rows   []pending
+	bytes  int // encoded, framing and descriptor included
+}
+
+// schema is what is sent to describe a stream's rows.
+type schema struct {
+	descriptor *descriptorpb.DescriptorProto
+	overhead   int // bytes that a connection's first request needs besides its rows
+}
+
+// result is what became of a request's rows: each is in exactly one of the two
+// lists, unless err is set.
+type result struct {
+	acknowledged []pending
+	rejected     []rejection
+	appends      []appendFigures
+	repeats      [outcomes]int // appends that were repeated, by what they came to
+	err          error         // fails the bundle
+}
+
+// appendFigures is one acknowledged append.
+type appendFigures struct {
+	rows, bytes int
+	latency     time.Duration
+}
+
+// deliver appends the request's rows until each is acknowledged or rejected, and
+// is the writer's state machine: one append at a time, [classify] its outcome,
+// act. Time without progress is bounded by RetryFor.
+func (w *writer) deliver(ctx context.Context, r *request) *result {
+	var res result
+	work := [][]pending{r.rows}
+	patience := w.newPatience()
+	alone := false // on streams of the request's own
+	for len(work) > 0 {
+		rows := work[len(work)-1]
+		work = work[:len(work)-1]
+		st, response, took, err := w.append(ctx, r, rows, alone)
+		o := classify(response, err)
+		switch o {
+		case acknowledged:
+			res.acknowledged = append(res.acknowledged, rows...)
+			res.appends = append(res.appends, appendFigures{len(rows), encodedSize(rows), took})
+			patience = w.newPatience()
+			continue
+
+		case rejectedRows:
+			complaints, bad := rowErrors(response, len(rows))
+			if bad != nil {
+				o, err = permanent, bad
+				break
+			}
+			var good []pending
+			for i, p := range rows {
+				if text, named := complaints[i]; named {
+					res.rejected = append(res.rejected, rejection{p, reasonRejected, text})
+				} else {
+					good = append(good, p)
+				}
+			}
+			// None of the request was stored, and the list may be cut short: the rest
+			// is sent again until nothing is named. Each round names at least one.
+			if len(good) > 0 {
+				work = append(work, good)
+				res.repeats[o]++
+			}
+			patience = w.newPatience()
+			continue
+
+		case tooLarge:
+			switch {
+			case response == nil && !alone:
+				// The connection failed, and with it every request on it: any of them
+				// may be the one. Alone there is no doubt.
+				alone = true
+				work = append(work, rows)
+			case len(rows) == 1:
+				res.rejected = append(res.rejected, rejection{rows[0], reasonTooLarge, clip(err.Error())})
+				continue
+			default:
+				half := len(rows) / 2
+				work = append(work, rows[half:], rows[:half])
+			}
+			res.repeats[o]++
+			continue
+		}
+
+		if st != nil && w.spoils(o, err, patience) {
+			w.streams.retire(st)
+		}
+		if errors.Is(err, errSilent) && st != nil {
+			st.line.cut()
+		}
+		if o != permanent {
+			if err = patience.wait(ctx, o, err); err == nil {
+				work = append(work, rows)
+				res.repeats[o]++
+				continue
+			}
+		}
+		res.err = fmt.Errorf("writing %d rows to table %s: %s: %w", len(rows), r.key.table, o, err)
+		return &res
+	}
+	return &res
+}
+
+// spoils tells whether the next try should have a stream of its own rather than
+// the one that gave err. Throttling is no fault of the stream's. A new schema is
+// seen only by new connections. A permanent error may have been stored in the
+// stream for ever (managedwriter's connection.err), and so may one that repeats;
+// the first transient one is cured by managedwriter's own reconnecting.
+func (w *writer) spoils(o outcome, err error, p *patience) bool {
+	switch o {
+	case throttled:
+		return false
+	case transient:
+		open := new(openError)
+		return p.tries > 0 || errors.Is(err, errSilent) || errors.As(err, &open)
+	}
+	return true
+}
+
+// append sends rows once and waits for the answer. The stream is nil when none
+// could be had. The wait ends when the connection has said nothing for
+// AppendTimeout; a long queue of answered requests is no silence.
+func (w *writer) append(ctx context.Context, r *request, rows []pending, alone bool) (*stream, *storagepb.AppendRowsResponse, time.Duration, error) {
+	key := r.key
+	if alone {
+		key.private = w.streams.privates.Add(1)
+	}
+	st, err := w.streams.acquire(ctx, key, r.schema.descriptor)
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	defer w.streams.release(st)
+	if alone {
+		defer w.streams.retire(st)
+	}
+
+	data := make([][]byte, len(rows))
+	for i := range rows {
+		data[i] = rows[i].row.Data
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	sent := time.Now()
+	watch := st.watch(sent, w.config.AppendTimeout, cancel)
+	defer watch.Stop()
+	appended, err := st.writer.AppendRows(ctx, data)
+	if err != nil {
+		return st, nil, 0, causeOf(ctx, err)
+	}
+	response, err := appended.FullResponse(ctx) // both may be set: the row errors are in the response
+	if ctx.Err() != nil && response == nil {
+		return st, nil, 0, causeOf(ctx, err)
+	}
+	st.lastAnswer.Store(time.Now().UnixNano())
+	return st, response, time.Since(sent), err
+}
+
+// watch cancels a wait that began at start once the stream has been silent for
+// timeout.
+func (st *stream) watch(start time.Time, timeout time.Duration, cancel context.CancelCauseFunc) *time.Timer {
+	var timer *time.Timer
+	armed := make(chan struct{})
+	timer = time.AfterFunc(timeout, func() {
+		<-armed
+		heard := max(start.UnixNano(), st.lastAnswer.Load())
+		if rest := timeout - time.Duration(time.Now().UnixNano()-heard); rest > 0 {
+			timer.Reset(rest)
+			return
+		}
+		cancel(errSilent)
+	})
+	close(armed)
+	return timer
+}
+
+// causeOf returns why ctx ended if it has, else err.
+func causeOf(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	return err
+}
+
+// patience is how much longer a request is tried without progress.
+type patience struct {
+	budget          time.Duration
+	tries           int
+	since           time.Time
+	initial, atMost time.Duration
+	pauses          map[outcome]*gax.Backoff
+}
+
+func (w *writer) newPatience() *patience {
+	return &patience{budget: w.config.RetryFor, initial: w.config.InitialBackoff, atMost: w.config.MaxBackoff}
+}
+
+// wait pauses before the next try, at random and up to a limit that doubles. It
+// returns cause, wrapped, when the budget is spent or ctx ends.
+func (p *patience) wait(ctx context.Context, o outcome, cause error) error {
+	if err := context.Cause(ctx); err != nil {
+		return fmt.Errorf("%w after %d tries, the last: %w", err, p.tries+1, cause)
+	}
+	if p.tries == 0 {
+		p.since = time.Now()
+		p.pauses = make(map[outcome]*gax.Backoff)
+	}
+	p.tries++
+	if spent := time.Since(p.since); spent > p.budget {
+		return fmt.Errorf("giving up after %d tries in %v: %w", p.tries, spent.Round(time.Millisecond), cause)
+	}
+	backoff := p.pauses[o]
+	if backoff == nil {
+		backoff = &gax.Backoff{Initial: p.initial, Max: p.atMost, Multiplier: 2}
+		if o != transient { // lag and quotas take seconds at least
+			backoff.Initial = min(4*p.initial, p.atMost)
+		}
+		p.pauses[o] = backoff
+	}
+	if gax.Sleep(ctx, backoff.Pause()) != nil {
+		return fmt.Errorf("%w after %d tries, the last: %w", context.Cause(ctx), p.tries, cause)
+	}
+	return nil
+}
+
+// encodedSize returns the sum of the rows' lengths in bytes.
+func encodedSize(rows []pending) int {
+	n := 0
+	for i := range rows {
+		n += len(rows[i].row.Data)
+	}
+	return n
+}
+
+// newSchema describes the rows of key. Its overhead is what managedwriter's first
+// request on a connection holds besides the rows.
+func newSchema(key streamKey, descriptor *descriptorpb.DescriptorProto, traceID string) *schema {
+	const framing = 64 // tags and lengths around the rows, managedwriter's own part of the trace ID
+	first := &storagepb.AppendRowsRequest{
+		WriteStream: resourceName(key.table) + "/streams/_default",
+		TraceId:     traceID,
+		Rows: &storagepb.AppendRowsRequest_ProtoRows{ProtoRows: &storagepb.AppendRowsRequest_ProtoData{
+			WriterSchema: &storagepb.ProtoSchema{ProtoDescriptor: descriptor},
+		}},
+	}
+	return &schema{descriptor: descriptor, overhead: proto.Size(first) + framing}
+}

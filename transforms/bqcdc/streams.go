@@ -1,0 +1,297 @@
+package bqcdc
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"cloud.google.com/go/bigquery/storage/managedwriter"
+	"github.com/googleapis/gax-go/v2"
+	"golang.org/x/sync/semaphore"
+	"google.golang.org/api/option"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/protobuf/types/descriptorpb"
+)
+
+// streamKey names a stream: a default stream of one table, with one schema. A
+// stream never changes its schema: managedwriter's UpdateSchemaDescriptor can
+// send bytes of the old schema after the new one's descriptor.
+//
+// Invariant 6: this package writes CDC rows only, and shares no connection.
+type streamKey struct {
+	table  string // "project.dataset.table"
+	schema uint64 // fingerprint
+
+	// private is 0 for the stream that all requests share, else unique to one append.
+	private uint64
+}
+
+// stream is one managedwriter stream and its connection.
+type stream struct {
+	key    streamKey
+	line   *line
+	opened chan struct{}                // closed when managed or err is set
+	err    error                        // why it could not be opened
+	writer *managedwriter.ManagedStream // nil unless opened
+
+	lastAnswer atomic.Int64 // when BigQuery last answered, in nanoseconds since 1970
+
+	// Guarded by streams.mu.
+	users    int
+	lastUsed time.Time
+	retired  bool // no longer in streams.open; closed when users is 0
+}
+
+// endpoint is what two writers share a client by: where it leads, and the limits
+// that hold for the process.
+type endpoint struct {
+	address, project, traceID             string
+	plaintext                             bool
+	inflightRequests, inflightBytes       int
+	maxStreams                            int
+	openTimeout, idleTimeout, sweepPeriod time.Duration
+}
+
+func endpointOf(c Config) endpoint {
+	return endpoint{
+		address: c.Catalog.GRPCEndpoint, project: c.Catalog.Project, traceID: c.TraceID, plaintext: c.Catalog.Plaintext,
+		inflightRequests: c.MaxInflightRequests, inflightBytes: c.MaxInflightBytes,
+		maxStreams: c.MaxStreams, openTimeout: c.AppendTimeout, idleTimeout: c.IdleTimeout, sweepPeriod: c.IdleTimeout / 8,
+	}
+}
+
+// streams is the process's client of one endpoint, with its open streams and
+// what bounds the requests in flight. Beam never tears a DoFn down, so that it
+// lives as long as the process.
+type streams struct {
+	endpoint endpoint
+	client   *managedwriter.Client
+	requests *semaphore.Weighted
+	bytes    *semaphore.Weighted
+	opening  chan struct{} // holds a token while a stream is being opened: managedwriter opens one at a time, and waits without a deadline
+
+	privates atomic.Uint64 // numbers the streams that are not shared
+
+	mu      sync.Mutex
+	open    map[streamKey]*stream
+	swept   time.Time
+	closing sync.WaitGroup
+}
+
+var processStreams = struct {
+	sync.Mutex
+	byEndpoint map[endpoint]*streams
+}{byEndpoint: make(map[endpoint]*streams)}
+
+// streamsFor returns the process's client of the endpoint, made on first use. It
+// does not connect.
+func streamsFor(ctx context.Context, e endpoint) (*streams, error) {
+	processStreams.Lock()
+	defer processStreams.Unlock()
+	if s := processStreams.byEndpoint[e]; s != nil {
+		return s, nil
+	}
+	s, err := newStreams(ctx, e)
+	if err != nil {
+		return nil, err
+	}
+	processStreams.byEndpoint[e] = s
+	return s, nil
+}
+
+// newStreams makes a client. Its context outlives ctx, which belongs to a bundle.
+func newStreams(ctx context.Context, e endpoint) (*streams, error) {
+	options := []option.ClientOption{
+		option.WithGRPCDialOption(grpc.WithChainStreamInterceptor(interceptStream(e.openTimeout))),
+		option.WithGRPCDialOption(grpc.WithChainUnaryInterceptor(interceptUnary)),
+	}
+	if e.address != "" {
+		options = append(options, option.WithEndpoint(e.address))
+	}
+	if e.plaintext {
+		options = append(options, option.WithoutAuthentication(),
+			option.WithGRPCDialOption(grpc.WithTransportCredentials(insecure.NewCredentials())))
+	}
+	project := e.project
+	if project == "" {
+		project = "-" // every stream is named in full
+	}
+	client, err := managedwriter.NewClient(context.WithoutCancel(ctx), project, options...)
+	if err != nil {
+		return nil, fmt.Errorf("creating the Storage Write API client: %w", err)
+	}
+	return &streams{
+		endpoint: e, client: client,
+		requests: semaphore.NewWeighted(int64(e.inflightRequests)),
+		bytes:    semaphore.NewWeighted(int64(e.inflightBytes)),
+		opening:  make(chan struct{}, 1),
+		open:     make(map[streamKey]*stream),
+	}, nil
+}
+
+// acquire returns the key's stream, opened if need be, for the use of one
+// request; release gives it back. It waits no longer than ctx.
+func (s *streams) acquire(ctx context.Context, key streamKey, descriptor *descriptorpb.DescriptorProto) (*stream, error) {
+	s.mu.Lock()
+	st := s.open[key]
+	if st == nil {
+		st = &stream{key: key, line: new(line), opened: make(chan struct{})}
+		st.users++ // the opener's
+		s.open[key] = st
+		s.evict()
+		go s.dial(context.WithoutCancel(ctx), st, descriptor)
+	}
+	st.users++
+	s.mu.Unlock()
+
+	select {
+	case <-st.opened:
+		if st.err == nil {
+			return st, nil
+		}
+		s.release(st)
+		return nil, st.err
+	case <-ctx.Done():
+		s.release(st)
+		return nil, context.Cause(ctx)
+	}
+}
+
+// dial opens st. The context that managedwriter keeps for the stream's life ends
+// early if opening takes too long.
+func (s *streams) dial(ctx context.Context, st *stream, descriptor *descriptorpb.DescriptorProto) {
+	defer s.release(st)
+	defer close(st.opened)
+	ctx, cancel := context.WithCancelCause(ctx)
+	late := time.AfterFunc(s.endpoint.openTimeout, func() { cancel(errSilent) })
+	defer late.Stop()
+	select {
+	case s.opening <- struct{}{}:
+		defer func() { <-s.opening }()
+	case <-ctx.Done():
+		st.err = fmt.Errorf("opening the default stream: %w", context.Cause(ctx))
+		s.retire(st)
+		return
+	}
+	var err error
+	st.writer, err = s.client.NewManagedStream(ctx,
+		managedwriter.WithType(managedwriter.DefaultStream),
+		managedwriter.WithDestinationTable(resourceName(st.key.table)),
+		managedwriter.WithSchemaDescriptor(descriptor),
+		managedwriter.WithTraceID("beamcdc:"+s.endpoint.traceID),
+		managedwriter.WithMaxInflightRequests(s.endpoint.inflightRequests),
+		managedwriter.EnableWriteRetries(false), // deliver retries; the library's retries never end once a stream is closed
+		managedwriter.WithAppendRowsCallOption(gax.WithGRPCOptions(st.line, grpc.MaxCallRecvMsgSize(10<<20))),
+	)
+	if err != nil {
+		cancel(err)
+		st.err = fmt.Errorf("opening the default stream: %w", err)
+		s.retire(st)
+	}
+}
+
+// release ends one request's use of st.
+func (s *streams) release(st *stream) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st.users--
+	st.lastUsed = time.Now()
+	if st.users == 0 && st.retired {
+		s.close(st)
+	}
+	if st.lastUsed.Sub(s.swept) > s.endpoint.sweepPeriod {
+		s.swept = st.lastUsed
+		s.evict()
+	}
+}
+
+// retire makes the next request of st's key open a new stream. Requests that
+// wait on st may still succeed.
+func (s *streams) retire(st *stream) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if st.retired {
+		return
+	}
+	st.retired = true
+	delete(s.open, st.key)
+	if st.users == 0 {
+		s.close(st)
+	}
+}
+
+// evict closes the streams that are idle, and those unused longest while there
+// are too many. The caller holds mu.
+func (s *streams) evict() {
+	var unused []*stream
+	for _, st := range s.open {
+		switch {
+		case st.users > 0:
+		case time.Since(st.lastUsed) > s.endpoint.idleTimeout:
+			s.drop(st)
+		default:
+			unused = append(unused, st)
+		}
+	}
+	surplus := min(len(s.open)-s.endpoint.maxStreams, len(unused))
+	if surplus <= 0 {
+		return
+	}
+	slices.SortFunc(unused, func(a, b *stream) int { return a.lastUsed.Compare(b.lastUsed) })
+	for _, st := range unused[:surplus] {
+		s.drop(st)
+	}
+}
+
+func (s *streams) drop(st *stream) {
+	st.retired = true
+	delete(s.open, st.key)
+	s.close(st)
+}
+
+// close ends an unused stream on another goroutine. Close reports io.EOF for
+// success, and there is nothing to do about anything else. Cutting first lets go
+// of the locks that Close waits for.
+func (s *streams) close(st *stream) {
+	if st.writer == nil {
+		return
+	}
+	s.closing.Go(func() {
+		st.line.cut()
+		_ = st.writer.Close()
+	})
+}
+
+// shutdown closes the client and its streams; requests in flight fail.
+func (s *streams) shutdown() {
+	processStreams.Lock()
+	if processStreams.byEndpoint[s.endpoint] == s {
+		delete(processStreams.byEndpoint, s.endpoint)
+	}
+	processStreams.Unlock()
+	s.mu.Lock()
+	for _, st := range s.open {
+		s.drop(st)
+	}
+	s.mu.Unlock()
+	s.closing.Wait()
+	_ = s.client.Close()
+}
+
+// resourceName returns "projects/p/datasets/d/tables/t" for "p.d.t". A project
+// may hold dots itself ("example.com:p").
+func resourceName(table string) string {
+	rest, name := cutLast(table)
+	project, dataset := cutLast(rest)
+	return managedwriter.TableParentFromParts(project, dataset, name)
+}
+
+func cutLast(text string) (before, after string) {
+	i := strings.LastIndexByte(text, '.')
+	return text[:max(i, 0)], text[i+1:]
+}

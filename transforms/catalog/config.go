@@ -1,0 +1,41 @@
+package catalog
+
+import (
+	"time"
+
+	"beamcdc/schemas/table"
+)
+
+// Config says where BigQuery is and which tables the pipeline writes. It travels
+// to the workers as JSON, as part of every DoFn that needs a table.
+type Config struct {
+	// Project is the project of destinations that name none, and the one that
+	// API calls are made for.
+	Project string
+
+	// RESTEndpoint is the base URL of BigQuery's REST API, such as
+	// "http://127.0.0.1:9050" for an emulator. "" is BigQuery's own.
+	RESTEndpoint string
+	// GRPCEndpoint is host:port of the Storage Write API. "" is BigQuery's own.
+	GRPCEndpoint string
+	// Plaintext says that GRPCEndpoint speaks without TLS and takes no credentials.
+	Plaintext bool
+
+	// Rules are the configured tables, in order: the first that matches a source wins.
+	Rules []table.Rule
+
+	// CreateTables says to create destination tables, and their datasets, that do
+	// not exist.
+	CreateTables bool
+	// Location is where datasets are created: "EU", "us-central1". "" is BigQuery's default.
+	Location string
+
+	// Epoch leads the sequences that the pipeline makes itself.
+	Epoch uint64
+
+	// CallTimeout bounds each call to BigQuery. Defaults to ten seconds.
+	CallTimeout time.Duration
+	// RefreshEvery is the least time between two reads of one table that rows of
+	// an unknown schema or column ask for. Defaults to five seconds.
+	RefreshEvery time.Duration
+}
