@@ -199,5 +199,4 @@ func TestReadingAllocatesLittle(t *testing.T) {
 
 func readMessage(src []byte) error { _, err := change.ReadMessage(src); return err }
 func readEvent(src []byte) error   { _, err := change.ReadEvent(src); return err }
-func readRow(src []byte) error     { _, err := change.ReadRow(src); return err }
 func readReceipt(src []byte) error { _, err := change.ReadReceipt(src); return err }

@@ -123,8 +123,9 @@ func drawValue(depth int) *rapid.Generator[change.Value] {
 			return change.Text(text())
 		case change.KindRaw:
 			return change.Raw(text())
+		default:
+			return change.Null()
 		}
-		return change.Null()
 	})
 }
 

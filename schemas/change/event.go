@@ -67,3 +67,8 @@ type Event struct {
 
 	CommitTime time.Time // when the source committed it; zero when unknown
 }
+
+// Receipt returns what comes to rest when this change does.
+func (e *Event) Receipt() Receipt {
+	return Receipt{Token: e.Message.Token, Part: e.Part, Parts: e.Parts}
+}

@@ -37,8 +37,12 @@ type Row struct {
 	Data       []byte    // the row in protobuf's wire format, pseudo-columns included
 	CommitTime time.Time // of the change; zero when unknown
 
-	Message  Message   // where it came from, for its dead letter
-	Receipts []Receipt // the parts of messages that come to rest with it, sorted, without duplicates
+	Message Message // where it came from, for its dead letter
+
+	// Receipts are the parts of messages that come to rest with it, in no order;
+	// one may be there more than once. Never append to them: rows made from this
+	// one may share their memory. A receipt that is all zero is none.
+	Receipts []Receipt
 
 	Superseded      uint64 // changes that this row superseded
 	SupersededBytes uint64 // the sum of their Data's lengths
@@ -47,13 +51,15 @@ type Row struct {
 // Supersede returns the one of two rows of the same table and key that is
 // later, standing for both. It is associative and commutative, and idempotent
 // in everything but the two counts, so that a runner may combine in any order.
+// It leaves a and b usable, takes time for the shorter list of receipts only
+// (amortized), and is not safe for concurrent use on the same row.
 //
 // Invariant 2: the highest sequence wins, whatever came first.
 func Supersede(a, b Row) Row {
 	if compareRows(&a, &b) < 0 {
 		a, b = b, a
 	}
-	a.Receipts = mergeReceipts(a.Receipts, b.Receipts)
+	a.Receipts = uniteReceipts(a.Receipts, b.Receipts)
 	a.Superseded += b.Superseded + 1
 	a.SupersededBytes += b.SupersededBytes + uint64(len(b.Data))
 	return a
@@ -72,31 +78,10 @@ func compareRows(a, b *Row) int {
 	if c := bytes.Compare(a.Data, b.Data); c != 0 {
 		return c
 	}
-	return cmp.Compare(a.Message.ID, b.Message.ID)
-}
-
-// mergeReceipts merges two sorted lists, dropping duplicates.
-func mergeReceipts(a, b []Receipt) []Receipt {
-	if len(a) == 0 {
-		return b
-	}
-	if len(b) == 0 {
-		return a
-	}
-	merged := make([]Receipt, 0, len(a)+len(b))
-	for len(a) > 0 && len(b) > 0 {
-		switch c := compareReceipts(a[0], b[0]); {
-		case c < 0:
-			merged, a = append(merged, a[0]), a[1:]
-		case c > 0:
-			merged, b = append(merged, b[0]), b[1:]
-		default:
-			merged, a, b = append(merged, a[0]), a[1:], b[1:]
-		}
-	}
-	return append(append(merged, a...), b...)
-}
-
-func compareReceipts(a, b Receipt) int {
-	return cmp.Or(cmp.Compare(a.Token, b.Token), cmp.Compare(a.Part, b.Part))
+	return cmp.Or(
+		cmp.Compare(a.Schema, b.Schema),
+		a.CommitTime.Compare(b.CommitTime),
+		cmp.Compare(a.Message.ID, b.Message.ID),
+		cmp.Compare(a.Message.Token, b.Message.Token), // two deliveries of one message
+	)
 }

@@ -99,6 +99,24 @@ func (s Sequence) IsZero() bool { return s.count == 0 }
 // Sections returns the sections, most significant first.
 func (s Sequence) Sections() []uint64 { return s.sections[:s.count:s.count] }
 
+// Last returns the last section: the ordinal that tells a changed key's DELETE
+// from its UPSERT. It is 0 for no sequence.
+func (s Sequence) Last() uint64 {
+	if s.count == 0 {
+		return 0
+	}
+	return s.sections[s.count-1]
+}
+
+// WithLast returns the sequence with its last section replaced; no sequence
+// stays none.
+func (s Sequence) WithLast(section uint64) Sequence {
+	if s.count > 0 {
+		s.sections[s.count-1] = section
+	}
+	return s
+}
+
 // Compare returns -1, 0 or +1 as s is earlier than, equal to or later than o.
 // Sections are compared one by one as unsigned numbers. Where one sequence is
 // the beginning of the other the shorter is earlier.
