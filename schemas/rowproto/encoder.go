@@ -1,0 +1,262 @@
+package rowproto
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"beamcdc/schemas/change"
+	"beamcdc/schemas/table"
+)
+
+// Encoder encodes rows by a Plan and remembers the column order of the last
+// one, so that a run of rows of one shape is matched by comparing names. It is
+// for one goroutine at a time; Plan's own methods keep a pool of them.
+type Encoder struct {
+	plan          *Plan
+	layouts       []layout // one a message
+	keys          layout   // of AppendKey and AppendDelete
+	adjusted      int      // values of this row that a policy replaced
+	ignoreUnknown bool     // of this row
+	documents     documents
+
+	digits, raw, text []byte // scratch of decimalOf, base64Decimal and appendText
+}
+
+// NewEncoder returns an encoder for one goroutine.
+func (p *Plan) NewEncoder() *Encoder {
+	return &Encoder{plan: p, layouts: make([]layout, p.messages)}
+}
+
+// AppendUpsert is Plan.AppendUpsert.
+func (e *Encoder) AppendUpsert(dst []byte, row []change.Column, seq change.Sequence, o RowOptions) ([]byte, error) {
+	e.adjusted, e.ignoreUnknown = 0, o.IgnoreUnknown
+	out, err := e.appendRow(dst, row, o)
+	if err == nil {
+		out, err = appendPseudo(out, upsertField, seq)
+	}
+	if err != nil {
+		err.Table = e.plan.name
+		return dst, err
+	}
+	if o.Adjusted != nil {
+		*o.Adjusted += e.adjusted
+	}
+	return out, nil
+}
+
+// AppendDelete is Plan.AppendDelete.
+func (e *Encoder) AppendDelete(dst []byte, key []change.Column, seq change.Sequence) ([]byte, error) {
+	out, err := e.appendKeyFields(dst, key)
+	if err == nil {
+		out, err = appendPseudo(out, deleteField, seq)
+	}
+	if err != nil {
+		err.Table = e.plan.name
+		return dst, err
+	}
+	return out, nil
+}
+
+func (e *Encoder) appendRow(dst []byte, row []change.Column, o RowOptions) ([]byte, *ValueError) {
+	root := e.plan.root
+	l := &e.layouts[root.id]
+	l.match(root, row)
+	if l.unknown >= 0 && !o.IgnoreUnknown {
+		return dst, unknownColumn(row[l.unknown].Name)
+	}
+	var err *ValueError
+	for i := range root.fields {
+		f := &root.fields[i]
+		switch at := l.slots[i]; {
+		case at >= 0:
+			dst, err = e.appendField(dst, f, &row[at].Value)
+		case at == ambiguous:
+			err = ambiguousColumn(f)
+		case f.key:
+			err = missingKey(f, "the row doesn't have it")
+		case o.AbsentUnavailable:
+			err = refused(ReasonUnavailable, "the source left it out, and it is not known")
+		case f.required:
+			err = refused(ReasonNullRequired, "the row doesn't have it")
+		}
+		if err != nil {
+			return dst, err.under(f.name)
+		}
+	}
+	return dst, nil
+}
+
+// appendKeyFields appends the key columns in the order of their field numbers.
+func (e *Encoder) appendKeyFields(dst []byte, columns []change.Column) ([]byte, *ValueError) {
+	root := e.plan.root
+	e.keys.match(root, columns)
+	for i := range root.fields {
+		f := &root.fields[i]
+		if !f.key {
+			continue
+		}
+		v, err := e.keyValue(f, i, columns)
+		if err == nil {
+			dst, err = e.appendField(dst, f, v)
+		}
+		if err != nil {
+			return dst, err.under(f.name)
+		}
+	}
+	return dst, nil
+}
+
+// keyValue returns the value of a key column; e.keys is matched to the columns.
+func (e *Encoder) keyValue(f *field, i int, columns []change.Column) (*change.Value, *ValueError) {
+	switch at := e.keys.slots[i]; at {
+	case absent:
+		return nil, missingKey(f, "the key doesn't have it")
+	case ambiguous:
+		return nil, ambiguousColumn(f)
+	default:
+		return &columns[at].Value, nil
+	}
+}
+
+// appendField appends a singular or repeated field, tag included; nothing for
+// NULL, which in BigQuery is the field's absence.
+func (e *Encoder) appendField(dst []byte, f *field, v *change.Value) ([]byte, *ValueError) {
+	switch v.Kind() {
+	case change.KindNull:
+		return dst, f.null()
+	case change.KindUnavailable:
+		return dst, refused(ReasonUnavailable, "the source left its unchanged value out")
+	}
+	start := len(dst)
+	var err *ValueError
+	if f.repeated {
+		dst, err = e.appendArray(dst, f, v)
+	} else {
+		dst, err = f.append(e, f, append(dst, f.tag...), v)
+	}
+	if err == nil {
+		return dst, nil
+	}
+	// Only a bad value of this column or below it is the policy's affair.
+	if f.policy != table.PolicyNull || err.Reason != ReasonBadValue {
+		return dst[:start], err
+	}
+	if f.required {
+		err.Err = errors.Join(err.Err, errors.New("the column is REQUIRED, so that it can't be NULL instead"))
+		return dst[:start], err
+	}
+	e.adjusted++
+	return dst[:start], nil
+}
+
+// null says whether the field may be NULL. A repeated field's NULL is the empty
+// array: BigQuery has no other.
+func (f *field) null() *ValueError {
+	switch {
+	case f.key:
+		return missingKey(f, "it is NULL")
+	case f.required:
+		return refused(ReasonNullRequired, "it is NULL")
+	}
+	return nil
+}
+
+func missingKey(f *field, what string) *ValueError {
+	return refused(ReasonMissingKey, "%s, and it is part of the primary key", what)
+}
+
+func ambiguousColumn(*field) *ValueError {
+	return refused(ReasonAmbiguous, "two columns of the source match it: BigQuery's names know no case")
+}
+
+func index(i int) string { return "[" + strconv.Itoa(i) + "]" }
+
+func unknownColumn(name string) *ValueError {
+	return refused(ReasonUnknownColumn, "the table doesn't have it").under(name)
+}
+
+// layout is how the columns of a row match a message's fields. It is kept from
+// row to row.
+type layout struct {
+	names   []string // the columns' names, in the row's order
+	slots   []int    // for each field, the position of its column, absent or ambiguous
+	unknown int      // position of the first column that no field matches, or -1
+}
+
+const (
+	absent    = -1
+	ambiguous = -2
+)
+
+// match makes the layout that of the row. Rows of one table mostly have the
+// same columns in the same order, and then there is nothing to do.
+func (l *layout) match(m *message, row []change.Column) {
+	if l.slots != nil && l.fits(row) {
+		return
+	}
+	l.names = l.names[:0]
+	l.slots = slices.Grow(l.slots[:0], len(m.fields))[:len(m.fields)]
+	for i := range l.slots {
+		l.slots[i] = absent
+	}
+	l.unknown = -1
+	for at := range row {
+		name := row[at].Name
+		i := m.find(name)
+		switch {
+		case i < 0:
+			if l.unknown < 0 {
+				l.unknown = at
+			}
+		case l.slots[i] == absent:
+			l.slots[i] = at
+		default:
+			l.slots[i] = ambiguous
+		}
+		if i >= 0 && m.fields[i].name == name {
+			l.names = append(l.names, m.fields[i].name)
+		} else {
+			l.names = append(l.names, strings.Clone(name)) // the name may share a message's memory
+		}
+	}
+}
+
+func (l *layout) fits(row []change.Column) bool {
+	if len(row) != len(l.names) {
+		return false
+	}
+	for i := range row {
+		if row[i].Name != l.names[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// The pseudo-columns' field numbers never move when a table gets columns: they
+// are the two highest whose tag takes two bytes, above BigQuery's 2,000 columns.
+const (
+	changeTypeNumber     protowire.Number = 2046
+	sequenceNumberNumber protowire.Number = 2047
+)
+
+var (
+	upsertField = appendString(protowire.AppendTag(nil, changeTypeNumber, protowire.BytesType), change.Upsert.String())
+	deleteField = appendString(protowire.AppendTag(nil, changeTypeNumber, protowire.BytesType), change.Delete.String())
+	sequenceTag = protowire.AppendTag(nil, sequenceNumberNumber, protowire.BytesType)
+)
+
+// appendPseudo appends _CHANGE_TYPE and _CHANGE_SEQUENCE_NUMBER.
+func appendPseudo(dst, changeType []byte, seq change.Sequence) ([]byte, *ValueError) {
+	if seq.IsZero() { // Invariant 3: every CDC row has a sequence.
+		return dst, refused(ReasonMissingSequence, "the change has no position that orders it")
+	}
+	dst = append(dst, changeType...)
+	dst = append(dst, sequenceTag...)
+	start := len(dst)
+	return closeLength(seq.Append(openLength(dst)), start), nil
+}

@@ -1,0 +1,109 @@
+package rowproto
+
+import (
+	"beamcdc/schemas/change"
+	"beamcdc/schemas/table"
+)
+
+// appendBool takes true and false, the numbers 0 and 1, and their texts.
+func appendBool(_ *Encoder, f *field, dst []byte, v *change.Value) ([]byte, *ValueError) {
+	is := byte(0)
+	switch v.Kind() {
+	case change.KindBool:
+		if v.Bool() {
+			is = 1
+		}
+	case change.KindInt64, change.KindUint64:
+		if v.Int() != 0 && v.Int() != 1 {
+			return dst, bad("BOOL takes no number but 0 and 1")
+		}
+		is = byte(v.Int())
+	case change.KindNumber:
+		d, ok := parseDecimal(v.Text())
+		if !ok || d.digits > 0 && (d.digits > 1 || d.point != 1 || d.negative || d.digit(0) != '1') {
+			return dst, bad("BOOL takes no number but 0 and 1")
+		}
+		is = byte(d.digits)
+	case change.KindText, change.KindString:
+		var ok bool
+		if is, ok = boolWord(v.Text()); !ok {
+			return dst, bad("the text is none of true, false, 1 and 0")
+		}
+	default:
+		return dst, mismatch(f, v)
+	}
+	return append(dst, is), nil
+}
+
+// boolWord reads true and false of any case, PostgreSQL's t and f, 1 and 0.
+func boolWord(text string) (is byte, ok bool) {
+	switch {
+	case text == "1", text == "t", len(text) == 4 && equalFold(text, "true"):
+		return 1, true
+	case text == "0", text == "f", len(text) == 5 && equalFold(text, "false"):
+		return 0, true
+	}
+	return 0, false
+}
+
+// appendInt64 takes whole numbers of every spelling (1, 1.0, 1e3) and true and
+// false as 1 and 0, as BigQuery casts them.
+func appendInt64(e *Encoder, f *field, dst []byte, v *change.Value) ([]byte, *ValueError) {
+	switch v.Kind() {
+	case change.KindInt64:
+		if v.Int() >= 0 || f.column.From != table.FromUnsigned {
+			return appendInt(dst, v.Int()), nil
+		}
+	case change.KindBool:
+		if v.Bool() {
+			return append(dst, 1), nil
+		}
+		return append(dst, 0), nil
+	case change.KindNumber:
+		if n, ok := shortInt(v.Text()); ok && (n >= 0 || f.column.From != table.FromUnsigned) {
+			return appendInt(dst, n), nil
+		}
+	}
+	d, err := e.decimalOf(f, v)
+	if err != nil {
+		return dst, err
+	}
+	n, side := d.int64()
+	switch {
+	case side != 0:
+		if !f.clamp {
+			return dst, bad("the number is outside INT64's range, -2^63 to 2^63-1")
+		}
+		e.adjusted++
+	case d.fraction() > 0:
+		if !f.clamp {
+			return dst, bad("the number is not whole")
+		}
+		d = d.round(0)
+		n, _ = d.int64()
+		e.adjusted++
+	}
+	return appendInt(dst, n), nil
+}
+
+// shortInt reads an integer of up to 18 digits as JSON writes it.
+func shortInt(text string) (n int64, ok bool) {
+	digits := text
+	if digits != "" && digits[0] == '-' {
+		digits = digits[1:]
+	}
+	if digits == "" || len(digits) > 18 {
+		return 0, false
+	}
+	for i := range len(digits) {
+		c := digits[i] - '0'
+		if c > 9 {
+			return 0, false
+		}
+		n = n*10 + int64(c)
+	}
+	if len(digits) != len(text) {
+		n = -n
+	}
+	return n, true
+}
