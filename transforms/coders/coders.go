@@ -11,10 +11,10 @@ package coders
 import (
 	"reflect"
 
-	"beamcdc/schemas/change"
-
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/coder"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+
+	"beamcdc/schemas/change"
 )
 
 func init() {

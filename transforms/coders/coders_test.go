@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"beamcdc/schemas/change"
-
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/coder"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
@@ -15,6 +13,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/ptest"
 	"github.com/google/go-cmp/cmp"
 
+	"beamcdc/schemas/change"
 	_ "beamcdc/transforms/coders"
 )
 
