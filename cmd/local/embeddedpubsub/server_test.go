@@ -8,13 +8,13 @@ import (
 	"testing"
 	"time"
 
-	"beamcdc/cmd/local/embeddedpubsub"
-
 	"cloud.google.com/go/pubsub/v2"
 	"cloud.google.com/go/pubsub/v2/apiv1/pubsubpb"
 	"google.golang.org/api/option"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
+
+	"beamcdc/cmd/local/embeddedpubsub"
 )
 
 const (
@@ -85,6 +85,11 @@ func TestServer(t *testing.T) {
 		t.Errorf("%d messages are unacked", n)
 	}
 	published := server.Messages(topic)
+	for i := 1; i < len(published); i++ {
+		if published[i].PublishTime.Sub(published[i-1].PublishTime) < time.Microsecond {
+			t.Fatalf("messages %d and %d have publish times %s and %s", i-1, i, published[i-1].PublishTime, published[i].PublishTime)
+		}
+	}
 	if len(published) != count+1 || string(published[count-1].Data) != fmt.Sprint(count-1) {
 		t.Errorf("Messages returns %d messages, not in the order of their publishing", len(published))
 	}

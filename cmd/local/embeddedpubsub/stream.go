@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"time"
 
 	"cloud.google.com/go/pubsub/v2/apiv1/pubsubpb"
@@ -52,10 +53,14 @@ func (s *subscriber) StreamingPull(stream pubsubpb.Subscriber_StreamingPullServe
 		if err != nil {
 			return err
 		}
-		if err := send(stream, found.GetReceivedMessages()); err != nil {
+		messages := found.GetReceivedMessages()
+		slices.SortFunc(messages, func(a, b *pubsubpb.ReceivedMessage) int {
+			return compareIDs(a.GetMessage().GetMessageId(), b.GetMessage().GetMessageId())
+		})
+		if err := send(stream, messages); err != nil {
 			return err
 		}
-		if len(found.GetReceivedMessages()) > 0 {
+		if len(messages) > 0 {
 			idle = minIdle
 			continue
 		}
