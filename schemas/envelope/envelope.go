@@ -1,31 +1,32 @@
-// Package envelope decodes the envelopes in which change events travel: a
-// Pub/Sub message in, change events out. Each format has a package of its own.
 package envelope
 
 import (
-	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"beamcdc/schemas/change"
-	"beamcdc/schemas/envelope/debezium"
 	"beamcdc/schemas/envelope/internal/outcome"
 	"beamcdc/schemas/envelope/internal/scan"
-	"beamcdc/schemas/envelope/internal/slab"
+	"beamcdc/schemas/envelope/internal/unavailable"
 )
 
 // DefaultUnavailablePlaceholder is what Debezium writes for a value that its
-// source left out, unless unavailable.value.placeholder says otherwise.
+// source left out, unless its unavailable.value.placeholder says otherwise.
 const DefaultUnavailablePlaceholder = "__debezium_unavailable_value"
+
+// Auto is the format that is told by each message's members.
+const Auto = "auto"
 
 // Options configures a Decoder.
 type Options struct {
-	// Format is the envelope's name: "auto", "debezium" or "datastream"; "" means "auto".
+	// Format is the envelope's name: one of Formats. "" means Auto.
 	Format string
 	// Epoch is the first section of every sequence.
 	Epoch uint64
 	// UnavailablePlaceholder is the text that stands for a value that the source
-	// left out; "" means DefaultUnavailablePlaceholder.
+	// left out; with the prefix "hex:" the hexadecimal form of its bytes. ""
+	// means DefaultUnavailablePlaceholder.
 	UnavailablePlaceholder string
 }
 
@@ -43,43 +44,80 @@ const (
 	Notification   = outcome.Notification
 )
 
-// Error says why a message can't be decoded.
+// Error says why a message can't be decoded: it belongs to the dead letters.
 type Error = outcome.Error
+
+// The reasons of an Error.
+const (
+	BadJSON        = outcome.BadJSON
+	UnknownFormat  = outcome.UnknownFormat
+	BadEnvelope    = outcome.BadEnvelope
+	UnknownOp      = outcome.UnknownOp
+	BadSchema      = outcome.BadSchema
+	BadValue       = outcome.BadValue
+	MissingImage   = outcome.MissingImage
+	ConflictingOps = outcome.ConflictingOps
+)
+
+// decoder decodes the messages of one format. It leaves the outline of what it
+// read in the Scanner, whether or not the message was one of its format.
+type decoder interface {
+	Decode(m *change.Message, dst []change.Event) ([]change.Event, outcome.Control, error)
+}
 
 // Decoder decodes messages one after the other. It is for one goroutine.
 type Decoder struct {
-	debezium *debezium.Decoder
+	scan     scan.Scanner
+	decoders []decoder // by format
+	format   int       // the configured one, or that of the message before
+	auto     bool
 }
 
-// New returns a Decoder for a format.
+// New returns a Decoder for a format. An unknown format or a bad placeholder is
+// an error.
 func New(o Options) (*Decoder, error) {
-	switch o.Format {
-	case "", "auto", "debezium":
-	default:
-		return nil, fmt.Errorf("format %q is not supported yet; the formats are auto, debezium", o.Format)
+	d := &Decoder{auto: o.Format == "" || o.Format == Auto}
+	if !d.auto {
+		d.format = slices.IndexFunc(formats[:], func(f format) bool { return f.name == o.Format })
+		if d.format < 0 {
+			return nil, fmt.Errorf("format %q is not supported yet; the formats are %s", o.Format, strings.Join(Formats(), ", "))
+		}
 	}
-	s, a := new(scan.Scanner), new(slab.Arena)
-	return &Decoder{debezium: debezium.New(debezium.Options{Epoch: o.Epoch}, s, a)}, nil
+	if o.UnavailablePlaceholder == "" {
+		o.UnavailablePlaceholder = DefaultUnavailablePlaceholder
+	}
+	placeholder, err := unavailable.New(o.UnavailablePlaceholder)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range formats {
+		d.decoders = append(d.decoders, f.new(o, placeholder, &d.scan))
+	}
+	return d, nil
 }
 
 // Decode appends the message's changes to dst, or says which control message it
-// is. The error is always an *Error.
+// is. The error is always an *Error. Values share the memory of m.Data, which
+// must not change any more.
 func (d *Decoder) Decode(m change.Message, dst []change.Event) ([]change.Event, Control, error) {
-	if text := strings.TrimSpace(m.Text()); text == "" || text == "null" {
+	if text := scan.TrimSpace(m.Text()); text == "" || (text[0] == 'n' && strings.TrimRight(text, " \t\r\n") == "null") {
 		return dst, Tombstone, nil
 	}
-	dst, control, err := d.debezium.Decode(&m, dst)
+	// The message before tells which format this one probably has. It is read as
+	// that; the outline, which falls off, tells whether that was right.
+	events, control, err := d.decoders[d.format].Decode(&m, dst)
+	if d.auto {
+		found, foundErr := d.find(m.Text())
+		if foundErr != nil {
+			return dst, "", decoding("the", foundErr)
+		}
+		if found != d.format {
+			d.format = found
+			events, control, err = d.decoders[found].Decode(&m, dst)
+		}
+	}
 	if err != nil {
-		return dst, "", failure("debezium", err)
+		return dst, "", decoding(formats[d.format].name, err)
 	}
-	return dst, control, nil
-}
-
-// failure gives an error its path.
-func failure(format string, err error) *Error {
-	var e *Error
-	if !errors.As(err, &e) {
-		e = &Error{Reason: outcome.BadEnvelope, Err: err}
-	}
-	return &Error{Reason: e.Reason, Table: e.Table, Err: fmt.Errorf("decoding %s envelope: %w", format, e.Err)}
+	return events, control, nil
 }

@@ -1,209 +1,107 @@
 // Package debezium decodes Debezium's change events in JSON, as Debezium
-// Server's Pub/Sub sink publishes them.
+// Server's Pub/Sub sink publishes them, with their schema or without.
 //
 // The shape of a message is that of io.debezium.data.Envelope: before, after,
-// source, op, ts_ms; the key is the ordering key.
+// source, op, ts_ms. With schemas enabled it is the payload of
+// {"schema": …, "payload": …}. The row's key is the message's ordering key,
+// which has a schema or not on its own account.
+//
+// Positions are read of PostgreSQL, MySQL and MariaDB; a change of any other
+// connector has no sequence.
 package debezium
 
 import (
 	"beamcdc/schemas/change"
+	"beamcdc/schemas/envelope/connect"
 	"beamcdc/schemas/envelope/internal/outcome"
 	"beamcdc/schemas/envelope/internal/scan"
-	"beamcdc/schemas/envelope/internal/slab"
+	"beamcdc/schemas/envelope/internal/unavailable"
 )
 
 // Options configures a Decoder.
 type Options struct {
-	Epoch uint64 // the first section of every sequence
+	Epoch       uint64                   // the first section of every sequence
+	Placeholder *unavailable.Placeholder // never nil
 }
 
 // Decoder decodes messages one after the other; it is for one goroutine.
 type Decoder struct {
 	options Options
 	scan    *scan.Scanner
-	arena   *slab.Arena
+	schemas connect.Cache
 
-	columns []change.Column // of the message at hand; the events get copies
+	// Of the message at hand; its event gets copies.
+	columns []change.Column
+	doubts  []doubt
 	msg     message
 }
 
-// message is what was read of the message at hand. Its members may come in any
-// order, so nothing is judged before the end.
+// message is what was read of the message at hand. Members come in any order,
+// so nothing is judged before the end.
 type message struct {
-	members int // how many the envelope has
-	op      string
-	hasOp   bool
-	before  image
-	after   image
-	source  source
-
-	hasTime, hasStatus, hasDDL, hasNotification bool
+	op            string
+	before, after image
+	source        source
 }
 
-// image is a row in Decoder.columns.
-type image struct {
-	present    bool // there, and not null
-	start, end int
+// New returns a Decoder that reads with s.
+func New(o Options, s *scan.Scanner) *Decoder { return &Decoder{options: o, scan: s} }
+
+// Is reports whether a message is one of Debezium's, by its outline.
+func Is(o *scan.Outline) bool {
+	m := o.Change()
+	return m.Names.Has(scan.Op|scan.Source) || control(o) != ""
 }
 
-// New returns a Decoder that reads with s and takes its events' memory from a.
-func New(o Options, s *scan.Scanner, a *slab.Arena) *Decoder {
-	return &Decoder{options: o, scan: s, arena: a}
+// control returns what a message without an op is, "" when it is no control
+// message of Debezium's.
+func control(o *scan.Outline) outcome.Control {
+	m := o.Change()
+	switch n := m.Names; {
+	case o.Top.Names.Has(scan.Schema|scan.NullPayload) && o.Top.Count == 2:
+		return outcome.Tombstone
+	case n.Has(scan.Op):
+		return ""
+	case n.Has(scan.Status | scan.EventCount):
+		return outcome.Transaction
+	case n.Has(scan.TSMillis) && m.Count == 1:
+		return outcome.Heartbeat
+	case n&(scan.DDL|scan.TableChanges) != 0 && n&(scan.Source|scan.DatabaseName) != 0:
+		return outcome.SchemaChange
+	case n.Has(scan.AggregateType):
+		return outcome.Notification
+	}
+	return ""
 }
 
 // Decode appends the message's change to dst, or says which control message it
 // is. Errors are *outcome.Error.
 func (d *Decoder) Decode(m *change.Message, dst []change.Event) ([]change.Event, outcome.Control, error) {
-	d.msg = message{}
-	d.columns = d.columns[:0]
-	d.scan.Reset(m.Text())
-	if err := d.envelope(); err != nil {
-		return dst, "", err
+	if !d.readKnown(m.Text()) {
+		if err := d.read(m.Text()); err != nil {
+			return dst, "", outcome.InTable(err, d.table())
+		}
 	}
-	if err := d.scan.End(); err != nil {
-		return dst, "", err
-	}
-	if !d.msg.hasOp {
-		control, err := d.control()
-		return dst, control, err
+	if c := control(&d.scan.Outline); c != "" {
+		return dst, c, nil
 	}
 	if d.msg.op == "m" {
 		return dst, outcome.LogicalMessage, nil
 	}
-	e, err := d.event(m)
-	if err != nil {
-		return dst, "", err
+	e := change.Event{Message: *m, Parts: 1, Table: d.table(), CommitTime: d.msg.source.commitTime()}
+	if err := d.fill(&e); err != nil {
+		return dst, "", outcome.InTable(err, e.Table)
 	}
 	return append(dst, e), "", nil
 }
 
-// envelope reads the object that holds the change.
-func (d *Decoder) envelope() error {
-	s := d.scan
-	if s.Peek() != '{' {
-		if err := s.Skip(); err != nil {
-			return err
-		}
-		return outcome.Errorf(outcome.BadEnvelope, "the message is no JSON object")
-	}
-	if err := s.Token(); err != nil {
-		return err
-	}
-	for s.Peek() == '"' {
-		raw, err := s.Value()
-		if err != nil {
-			return err
-		}
-		name, err := d.arena.Unquote(raw)
-		if err != nil {
-			return err
-		}
-		if err := d.member(name); err != nil {
-			return err
-		}
-	}
-	return s.Token()
-}
-
-// member reads one member of the envelope.
-func (d *Decoder) member(name string) (err error) {
-	d.msg.members++
-	switch name {
-	case "op":
-		d.msg.op, d.msg.hasOp, err = d.text()
-		return err
-	case "before":
-		d.msg.before, err = d.image("before")
-		return err
-	case "after":
-		d.msg.after, err = d.image("after")
-		return err
-	case "source":
-		return d.readSource()
-	case "ts_ms":
-		d.msg.hasTime = true
-	case "status":
-		d.msg.hasStatus = true
-	case "ddl", "tableChanges":
-		d.msg.hasDDL = true
-	case "aggregate_type":
-		d.msg.hasNotification = true
-	}
-	return d.scan.Skip()
-}
-
-// text reads a string; anything else counts as not there.
-func (d *Decoder) text() (string, bool, error) {
-	raw, err := d.scan.Value()
-	if err != nil || raw[0] != '"' {
-		return "", false, err
-	}
-	text, err := d.arena.Unquote(raw)
-	return text, err == nil, err
-}
-
-// image reads a row, or null.
-func (d *Decoder) image(which string) (image, error) {
-	s := d.scan
-	switch s.Peek() {
-	case 'n':
-		return image{}, s.Skip()
-	case '{':
-	default:
-		if err := s.Skip(); err != nil {
-			return image{}, err
-		}
-		return image{}, outcome.Errorf(outcome.BadEnvelope, "%s is neither an object nor null", which)
-	}
-	if err := s.Token(); err != nil {
-		return image{}, err
-	}
-	img := image{present: true, start: len(d.columns)}
-	for s.Peek() == '"' {
-		raw, err := s.Value()
-		if err != nil {
-			return image{}, err
-		}
-		name, err := d.arena.Unquote(raw)
-		if err != nil {
-			return image{}, err
-		}
-		if raw, err = s.Value(); err != nil {
-			return image{}, err
-		}
-		v, err := d.arena.Untyped(raw)
-		if err != nil {
-			return image{}, err
-		}
-		d.columns = append(d.columns, change.Column{Name: name, Value: v})
-	}
-	img.end = len(d.columns)
-	return img, s.Token()
-}
-
-// control judges a message without an op.
-func (d *Decoder) control() (outcome.Control, error) {
-	switch m := &d.msg; {
-	case m.hasTime && m.members == 1:
-		return outcome.Heartbeat, nil
-	case m.hasStatus:
-		return outcome.Transaction, nil
-	case m.hasDDL:
-		return outcome.SchemaChange, nil
-	case m.hasNotification:
-		return outcome.Notification, nil
-	}
-	return "", outcome.Errorf(outcome.BadEnvelope, "the message has no op")
-}
-
-// event makes the change of what was read.
-func (d *Decoder) event(m *change.Message) (change.Event, error) {
+// fill makes the change of what was read.
+func (d *Decoder) fill(e *change.Event) error {
 	msg := &d.msg
-	e := change.Event{Message: *m, Parts: 1, Table: d.table(), CommitTime: msg.source.commitTime()}
 	switch msg.op {
 	case "c":
 		e.Op = change.OpCreate
-		if msg.source.isSnapshot() {
+		if msg.source.isSnapshot() { // as connectors write it that make inserts of a snapshot
 			e.Op = change.OpSnapshot
 		}
 	case "r":
@@ -214,41 +112,40 @@ func (d *Decoder) event(m *change.Message) (change.Event, error) {
 		e.Op = change.OpDelete
 	case "t":
 		e.Op = change.OpTruncate
+	case "":
+		return outcome.Errorf(outcome.BadEnvelope, "the message has no op")
 	default:
-		return change.Event{}, outcome.InTable(outcome.Errorf(outcome.UnknownOp, "the op is none of c, r, u, d, t and m"), e.Table)
+		return outcome.Errorf(outcome.UnknownOp, "the op is none of c, r, u, d, t and m")
 	}
 	e.Sequence, e.Position = d.sequence(e.Op)
 	if e.Op == change.OpTruncate {
-		return e, nil
+		return nil
 	}
-	key, err := d.key(m.OrderingKey)
-	if err != nil {
-		return change.Event{}, err
+	if e.Op != change.OpDelete && !msg.after.present {
+		return outcome.Errorf(outcome.MissingImage, "op %s at position %s has no after image", msg.op, e.Position)
 	}
-	e.Key = key
-	e.Before = d.arena.Columns(d.columns[msg.before.start:msg.before.end])
-	if e.Op == change.OpDelete {
-		return e, nil
+	key := d.key(e.Message.OrderingKey)
+	if err := d.settle(e, key); err != nil {
+		return err
 	}
-	if !msg.after.present {
-		return change.Event{}, outcome.InTable(outcome.Errorf(outcome.MissingImage, "op %q at %s has no after image", msg.op, e.Position), e.Table)
+	arena := &d.scan.Arena
+	e.Key = arena.Columns(d.columns[key.start:key.end])
+	e.Before = arena.Columns(d.columns[msg.before.start:msg.before.end])
+	if e.Op != change.OpDelete {
+		e.After = arena.Columns(d.columns[msg.after.start:msg.after.end])
 	}
-	e.After = d.arena.Columns(d.columns[msg.after.start:msg.after.end])
-	return e, nil
+	return nil
 }
 
 // table returns the source's name of the table, "" when it isn't given.
 func (d *Decoder) table() string {
 	s := &d.msg.source
-	if s.table == "" {
-		return ""
-	}
 	space := s.schema
-	if space == "" || s.connector == "mysql" || s.connector == "mariadb" {
+	if space == "" || s.isBinlog() {
 		space = s.db
 	}
-	if space == "" {
+	if s.table == "" || space == "" {
 		return s.table
 	}
-	return d.arena.Join(space, ".", s.table)
+	return d.scan.Arena.Join(space, ".", s.table)
 }

@@ -50,7 +50,7 @@ func (d *Decoder) postgres(op change.Op) (change.Sequence, string) {
 	if !ok && lastText != "" {
 		return change.Sequence{}, "source.sequence does not begin with an LSN"
 	}
-	return position.Postgres(d.options.Epoch, last, lsn, op), position.FormatLSN(d.arena, lsn)
+	return position.Postgres(d.options.Epoch, last, lsn, op), position.FormatLSN(&d.scan.Arena, lsn)
 }
 
 // splitSequence returns the two elements of a JSON array of strings or numbers;
@@ -92,5 +92,5 @@ func (d *Decoder) mysql(op change.Op) (change.Sequence, string) {
 			return change.Sequence{}, "source.row is no number"
 		}
 	}
-	return position.MySQL(d.options.Epoch, file, pos, row, op), d.arena.Join(s.file, ":", s.pos)
+	return position.MySQL(d.options.Epoch, file, pos, row, op), d.scan.Arena.Join(s.file, ":", s.pos)
 }

@@ -20,82 +20,62 @@ type source struct {
 // readSource reads the source block.
 func (d *Decoder) readSource() error {
 	s := d.scan
-	if s.Peek() != '{' {
-		if err := s.Skip(); err != nil {
-			return err
-		}
+	if is, err := s.Object(); err != nil {
+		return err
+	} else if !is {
 		return outcome.Errorf(outcome.BadEnvelope, "source is no object")
 	}
-	if err := s.Token(); err != nil {
-		return err
-	}
-	for s.Peek() == '"' {
-		name, err := s.Value()
+	for {
+		name, more, err := s.Member()
+		if err != nil || !more {
+			return err
+		}
+		if field := d.msg.source.field(name); field != nil {
+			*field, err = s.Scalar()
+		} else {
+			err = s.Skip()
+		}
 		if err != nil {
 			return err
 		}
-		field := d.msg.source.field(name)
-		if field == nil {
-			if err := s.Skip(); err != nil {
-				return err
-			}
-			continue
-		}
-		if *field, err = d.scalar(); err != nil {
-			return err
-		}
 	}
-	return s.Token()
 }
 
-// field returns where the member of this name goes, nil for nowhere. Names come
-// in their quotes.
-func (s *source) field(quoted string) *string {
-	switch quoted {
-	case `"connector"`:
+// field returns where the member of this name goes, nil for nowhere.
+func (s *source) field(name string) *string {
+	switch name {
+	case "connector":
 		return &s.connector
-	case `"db"`:
+	case "db":
 		return &s.db
-	case `"schema"`:
+	case "schema":
 		return &s.schema
-	case `"table"`:
+	case "table":
 		return &s.table
-	case `"snapshot"`:
+	case "snapshot":
 		return &s.snapshot
-	case `"sequence"`:
+	case "sequence":
 		return &s.sequence
-	case `"lsn"`:
+	case "lsn":
 		return &s.lsn
-	case `"file"`:
+	case "file":
 		return &s.file
-	case `"pos"`:
+	case "pos":
 		return &s.pos
-	case `"row"`:
+	case "row":
 		return &s.row
-	case `"ts_ms"`:
+	case "ts_ms":
 		return &s.tsMillis
-	case `"ts_us"`:
+	case "ts_us":
 		return &s.tsMicros
-	case `"ts_ns"`:
+	case "ts_ns":
 		return &s.tsNanos
 	}
 	return nil
 }
 
-// scalar reads a string's content, or another value as it is written; null is "".
-func (d *Decoder) scalar() (string, error) {
-	raw, err := d.scan.Value()
-	if err != nil {
-		return "", err
-	}
-	switch raw[0] {
-	case '"':
-		return d.arena.Unquote(raw)
-	case 'n':
-		return "", nil
-	}
-	return raw, nil
-}
+// isBinlog reports whether the source is MySQL or MariaDB.
+func (s *source) isBinlog() bool { return s.connector == "mysql" || s.connector == "mariadb" }
 
 // isSnapshot reports whether the snapshot flag is set. It is a string, or a
 // boolean in old versions.

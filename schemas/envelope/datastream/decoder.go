@@ -1,0 +1,202 @@
+// Package datastream decodes the change events of Google Cloud's Datastream in
+// JSON. Datastream writes them to files; this is for those that are forwarded,
+// one a message: {"source_metadata": {…}, "payload": {…}, …}.
+//
+// Positions are read of MySQL and PostgreSQL. Its sort_keys are not: they begin
+// with the time of the statement, which is not the order of commits
+// (DataflowTemplates#2867).
+//
+// Nothing types the values. An update that changed the row's key is two events,
+// UPDATE-DELETE and UPDATE-INSERT, at one position; the first is a delete of
+// the old key.
+package datastream
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"beamcdc/schemas/change"
+	"beamcdc/schemas/envelope/connect"
+	"beamcdc/schemas/envelope/internal/outcome"
+	"beamcdc/schemas/envelope/internal/scan"
+)
+
+// Options configures a Decoder.
+type Options struct {
+	Epoch uint64 // the first section of every sequence
+}
+
+// Decoder decodes messages one after the other; it is for one goroutine.
+type Decoder struct {
+	options Options
+	scan    *scan.Scanner
+
+	// Of the message at hand; its event gets copies.
+	columns []change.Column // the payload's
+	keys    []string        // the key columns' names
+	msg     message
+}
+
+// message is what was read of the message at hand; metadata comes before the
+// payload or after it.
+type message struct {
+	readMethod, timestamp string
+	hasPayload, hasMeta   bool
+	changeType, isDeleted string
+	schema, database      string
+	table                 string
+	lsn                   string
+	logFile, logPosition  string
+	binFile, binPosition  string
+}
+
+// New returns a Decoder that reads with s.
+func New(o Options, s *scan.Scanner) *Decoder { return &Decoder{options: o, scan: s} }
+
+// Is reports whether a message is one of Datastream's, by its outline.
+func Is(o *scan.Outline) bool { return o.Top.Names.Has(scan.SourceMetadata) }
+
+// Decode appends the message's change to dst. Errors are *outcome.Error.
+func (d *Decoder) Decode(m *change.Message, dst []change.Event) ([]change.Event, outcome.Control, error) {
+	if err := d.read(m.Text()); err != nil {
+		return dst, "", outcome.InTable(err, d.table())
+	}
+	e := change.Event{Message: *m, Parts: 1, Table: d.table(), CommitTime: commitTime(d.msg.timestamp)}
+	if err := d.fill(&e); err != nil {
+		return dst, "", outcome.InTable(err, e.Table)
+	}
+	return append(dst, e), "", nil
+}
+
+// fill makes the change of what was read.
+func (d *Decoder) fill(e *change.Event) (err error) {
+	if !d.msg.hasMeta {
+		return outcome.Errorf(outcome.BadEnvelope, "the message has no source_metadata")
+	}
+	if e.Op, err = d.op(); err != nil {
+		return err
+	}
+	e.Sequence, e.Position = d.sequence(e.Op)
+	if !d.msg.hasPayload {
+		return outcome.Errorf(outcome.MissingImage, "the change at position %s has no payload", e.Position)
+	}
+	image := d.scan.Arena.Columns(d.columns)
+	e.Key = d.key()
+	if e.Op == change.OpDelete {
+		e.Before = image
+	} else {
+		e.After = image
+	}
+	return nil
+}
+
+// op returns what happened, by change_type and is_deleted, which must agree.
+func (d *Decoder) op() (change.Op, error) {
+	var op change.Op
+	switch strings.ToUpper(d.msg.changeType) {
+	case "INSERT":
+		op = change.OpCreate
+	case "UPDATE", "UPDATE-INSERT":
+		op = change.OpUpdate
+	case "DELETE", "UPDATE-DELETE":
+		op = change.OpDelete
+	case "":
+		switch {
+		case d.msg.isDeleted == "true":
+			op = change.OpDelete
+		case d.isBackfill():
+			op = change.OpSnapshot
+		default:
+			return 0, outcome.Errorf(outcome.UnknownOp, "source_metadata has no change_type")
+		}
+	default:
+		return 0, outcome.Errorf(outcome.UnknownOp, "source_metadata.change_type is none of INSERT, UPDATE, UPDATE-INSERT, UPDATE-DELETE and DELETE")
+	}
+	if deleted := d.msg.isDeleted; deleted != "" && (deleted == "true") != (op == change.OpDelete) {
+		return 0, outcome.Errorf(outcome.ConflictingOps, "source_metadata.change_type and is_deleted contradict each other")
+	}
+	if d.isBackfill() && op != change.OpDelete {
+		op = change.OpSnapshot
+	}
+	return op, nil
+}
+
+// isBackfill reports whether the row was read from its table, not from the log.
+func (d *Decoder) isBackfill() bool {
+	return strings.Contains(d.msg.readMethod, "backfill") || strings.Contains(d.msg.readMethod, "dump")
+}
+
+// isMySQL reports whether the source is MySQL.
+func (d *Decoder) isMySQL() bool {
+	if d.msg.readMethod == "" {
+		return d.msg.schema == "" && d.msg.lsn == ""
+	}
+	return strings.HasPrefix(d.msg.readMethod, "mysql")
+}
+
+// isPostgres reports whether the source is PostgreSQL: "postgres-cdc-wal",
+// "postgresql-backfill".
+func (d *Decoder) isPostgres() bool {
+	if d.msg.readMethod == "" {
+		return d.msg.schema != "" && d.msg.lsn != ""
+	}
+	return strings.HasPrefix(d.msg.readMethod, "postgres")
+}
+
+// table returns the source's name of the table, "" when it isn't given.
+func (d *Decoder) table() string {
+	space := d.msg.schema
+	if space == "" || d.isMySQL() {
+		space = d.msg.database
+	}
+	if d.msg.table == "" || space == "" {
+		return d.msg.table
+	}
+	return d.scan.Arena.Join(space, ".", d.msg.table)
+}
+
+// key returns the columns that source_metadata.primary_keys names, nil unless
+// the payload holds them all. Names may differ in case from the payload's, as
+// SQL Server's do.
+func (d *Decoder) key() []change.Column {
+	columns := d.columns
+	for _, name := range d.keys {
+		v, ok := find(columns, name)
+		if !ok {
+			return nil
+		}
+		d.columns = append(d.columns, v)
+	}
+	return d.scan.Arena.Columns(d.columns[len(columns):])
+}
+
+func find(columns []change.Column, name string) (change.Column, bool) {
+	if v, ok := change.Find(columns, name); ok {
+		return change.Column{Name: name, Value: v}, true
+	}
+	for _, c := range columns {
+		if strings.EqualFold(c.Name, name) {
+			return c, true
+		}
+	}
+	return change.Column{}, false
+}
+
+// commitTime reads source_timestamp: ISO 8601 with T or a blank, with a zone or
+// without, which is UTC, or milliseconds since the epoch; zero when unknown, or
+// outside the years 1 to 9999.
+func commitTime(text string) time.Time {
+	var t time.Time
+	if ms, err := strconv.ParseInt(text, 10, 64); err == nil {
+		t = time.UnixMilli(ms).UTC()
+	} else if micros, _, err := connect.ParseTimestamp(text); err == nil {
+		t = time.UnixMicro(micros).UTC()
+	} else {
+		return time.Time{}
+	}
+	if t.Year() < 1 || t.Year() > 9999 {
+		return time.Time{}
+	}
+	return t
+}

@@ -1,0 +1,115 @@
+package debezium
+
+import (
+	"slices"
+	"strings"
+
+	"beamcdc/schemas/change"
+	"beamcdc/schemas/envelope/connect"
+	"beamcdc/schemas/envelope/internal/outcome"
+)
+
+// image is a row among Decoder.columns.
+type image struct {
+	present    bool // there, and not null
+	start, end int
+	schema     *connect.Schema // nil: it types nothing
+}
+
+// holds reports whether a column is one of the image's.
+func (i image) holds(column int) bool { return i.start <= column && column < i.end }
+
+// doubt is a column that can't be judged before the op is known.
+type doubt struct {
+	column int
+	// placeholder says that the value is the one for what the source left out,
+	// which is nothing but data in a new row.
+	placeholder bool
+	// err says how the value doesn't fit its schema, nil if it does.
+	err    error
+	schema *connect.Schema
+}
+
+// image reads a row, or null.
+func (d *Decoder) image(which string, schema *connect.Schema) (image, error) {
+	s := d.scan
+	kind := s.Peek()
+	is, err := s.Object()
+	switch {
+	case err != nil:
+		return image{}, err
+	case kind == 'n':
+		return image{}, nil
+	case !is:
+		return image{}, outcome.Errorf(outcome.BadEnvelope, "%s is neither an object nor null", which)
+	}
+	img := image{present: true, start: len(d.columns), schema: schema}
+	for {
+		name, more, err := s.Member()
+		if err != nil {
+			return image{}, err
+		}
+		if !more {
+			img.end = len(d.columns)
+			return img, nil
+		}
+		raw, err := s.Value()
+		if err != nil {
+			return image{}, err
+		}
+		d.column(name, raw, schema.Field(name, len(d.columns)-img.start))
+	}
+}
+
+// column appends one column.
+func (d *Decoder) column(name, raw string, schema *connect.Schema) {
+	v, err := schema.Value(raw, &d.scan.Arena)
+	if placeholder := d.options.Placeholder.Matches(raw); placeholder || err != nil {
+		d.doubts = append(d.doubts, doubt{column: len(d.columns), placeholder: placeholder, err: err, schema: schema})
+	}
+	d.columns = append(d.columns, change.Column{Name: name, Value: v})
+}
+
+// settle decides the columns that were in doubt, now that the op is known.
+func (d *Decoder) settle(e *change.Event, key image) error {
+	// In a new row the placeholder is data, unless the row is an old one under a
+	// changed key.
+	_, changedKey := e.Message.Attributes["__debezium.oldkey"]
+	isNew := (e.Op == change.OpCreate || e.Op == change.OpSnapshot) && !changedKey
+	for i := range d.doubts {
+		in := &d.doubts[i]
+		column := &d.columns[in.column]
+		switch {
+		case in.placeholder && !isNew:
+			column.Value = change.Unavailable()
+		case in.err == nil || (e.Op == change.OpDelete && d.msg.after.holds(in.column)):
+		case d.msg.before.holds(in.column) && !d.isKey(column.Name, key):
+			// A source fills the before image with whatever a type's zero is.
+			column.Value = change.Unavailable()
+		default:
+			return badValue(column.Name, in, e.Position)
+		}
+	}
+	return nil
+}
+
+// isKey reports whether the message names a column as part of the key.
+func (d *Decoder) isKey(name string, key image) bool {
+	return slices.ContainsFunc(d.columns[key.start:key.end], func(c change.Column) bool { return c.Name == name })
+}
+
+func badValue(column string, d *doubt, position string) error {
+	if d.schema == nil {
+		return outcome.Errorf(outcome.BadValue, "column %s at position %s: %w", clip(column), position, d.err)
+	}
+	return outcome.Errorf(outcome.BadValue, "column %s (%s) at position %s: the value %w", clip(column), d.schema, position, d.err)
+}
+
+// clip bounds what a hostile message can put into an error.
+func clip(text string) string {
+	const limit = 100
+	if len(text) <= limit {
+		return text
+	}
+	return strings.ToValidUTF8(text[:limit], "") + "…"
+}

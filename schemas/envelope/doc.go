@@ -1,0 +1,45 @@
+// Package envelope decodes the envelopes in which change events travel: a
+// Pub/Sub message in, change events out. It is pure: functions of bytes.
+//
+//	debezium    Debezium's JSON, with or without its schema: PostgreSQL, MySQL, MariaDB
+//	datastream  Google Cloud Datastream's JSON: PostgreSQL, MySQL
+//	auto        either, as each message's members tell
+//
+// A message is one of three things: change events, a control message (Control
+// says which kind), or an *Error. Nothing is both, and nothing is guessed: a
+// message of no known format is an Error with the reason UnknownFormat, never a
+// row.
+//
+// # Values
+//
+// Where the message has a schema, values are typed by it, exactly (the table is
+// in package connect). Where it has none they are change.Number, Text, Raw, Bool
+// and Null, digit for digit and byte for byte: what they mean is for the
+// destination's column to say.
+//
+// A value that its source left out is change.Unavailable, whatever the shape of
+// the placeholder that stands for it. In a new row the placeholder's text is
+// data.
+//
+// # Images
+//
+// Event.BeforeComplete is never set. PostgreSQL's before image is null, the key,
+// or the whole row with the values of types' zeros for what its replica identity
+// leaves out, and nothing in the message tells the last two apart; MySQL's
+// depends on binlog_row_image. Datastream's deletes hold a row, of which its
+// documentation promises no more than the key.
+//
+// # Order
+//
+// Event.Sequence has four sections, the first of which is Options.Epoch (the
+// table is in internal/position). Where the message's position can't be read it
+// is zero, and Event.Position says why: what becomes of such a change is not for
+// a decoder to decide. A row of a snapshot that has no position sorts lowest in
+// its epoch.
+//
+// # Memory
+//
+// A message's JSON is scanned once. Values are substrings of Message.Data, or of
+// chunks that the Decoder takes and never gives twice. A decoded event therefore
+// stays valid, and keeps its message's memory.
+package envelope

@@ -1,0 +1,67 @@
+package envelope
+
+import (
+	"errors"
+	"fmt"
+
+	"beamcdc/schemas/envelope/datastream"
+	"beamcdc/schemas/envelope/debezium"
+	"beamcdc/schemas/envelope/internal/outcome"
+	"beamcdc/schemas/envelope/internal/scan"
+	"beamcdc/schemas/envelope/internal/unavailable"
+)
+
+// format is one envelope format.
+type format struct {
+	name string
+	is   func(*scan.Outline) bool
+	new  func(Options, *unavailable.Placeholder, *scan.Scanner) decoder
+}
+
+// formats are the formats in the order in which a message is held against them.
+var formats = [...]format{
+	{"debezium", debezium.Is, newDebezium},
+	{"datastream", datastream.Is, newDatastream},
+}
+
+func newDebezium(o Options, p *unavailable.Placeholder, s *scan.Scanner) decoder {
+	return debezium.New(debezium.Options{Epoch: o.Epoch, Placeholder: p}, s)
+}
+
+func newDatastream(o Options, _ *unavailable.Placeholder, s *scan.Scanner) decoder {
+	return datastream.New(datastream.Options{Epoch: o.Epoch}, s)
+}
+
+// Formats returns the names that Options.Format takes.
+func Formats() []string {
+	names := []string{Auto}
+	for _, f := range formats {
+		names = append(names, f.name)
+	}
+	return names
+}
+
+// find returns the format that a message has. It reads the whole message,
+// unless its outline is known already.
+func (d *Decoder) find(text string) (int, error) {
+	if !d.scan.Outline.Complete {
+		if err := d.scan.Sketch(text); err != nil {
+			return 0, err
+		}
+	}
+	for i := range formats {
+		if formats[i].is(&d.scan.Outline) {
+			return i, nil
+		}
+	}
+	return 0, outcome.Errorf(outcome.UnknownFormat, "it has the members of no known format")
+}
+
+// decoding gives an error its path.
+func decoding(format string, err error) *Error {
+	var e *Error
+	if !errors.As(err, &e) {
+		e = &Error{Reason: outcome.BadEnvelope, Err: err}
+	}
+	return &Error{Reason: e.Reason, Table: e.Table, Err: fmt.Errorf("decoding %s envelope: %w", format, e.Err)}
+}
