@@ -99,6 +99,12 @@ func (c *civil) parseDate(text string) (rest, problem string) {
 	if month > 12 || day > daysIn(year, month) {
 		return rest, "the month has no such day"
 	}
+	c.setDate(year, month, day)
+	return rest, ""
+}
+
+// setDate sets a date that is in the calendar.
+func (c *civil) setDate(year, month, day int64) {
 	switch {
 	case year < 1:
 		c.side = -1
@@ -107,7 +113,6 @@ func (c *civil) parseDate(text string) (rest, problem string) {
 	default:
 		c.days = dayOf(year, month, day)
 	}
-	return rest, ""
 }
 
 func (c *civil) parseTime(text string) (rest, problem string) {

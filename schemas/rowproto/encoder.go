@@ -23,7 +23,7 @@ type Encoder struct {
 	ignoreUnknown bool     // of this row
 	documents     documents
 
-	digits, raw, text []byte // scratch of decimalOf, base64Decimal and appendText
+	digits, raw, text, part []byte // scratch of decimalOf, base64Decimal, appendText and typedKey
 }
 
 // NewEncoder returns an encoder for one goroutine.

@@ -31,7 +31,11 @@ var fromTypes = map[table.Type][]table.From{
 }
 
 func checkFrom(c *table.Column) error {
-	if c.From != "" && !slices.Contains(fromTypes[c.Type], c.From) {
+	of := c.Type
+	if of == table.Range {
+		of = c.Element
+	}
+	if c.From != "" && !slices.Contains(fromTypes[of], c.From) {
 		return fmt.Errorf("`from: %s` means nothing for a column of type %s", c.From, c.Type)
 	}
 	return nil

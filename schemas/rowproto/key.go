@@ -1,19 +1,17 @@
 package rowproto
 
 import (
-	"encoding/binary"
-
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"beamcdc/schemas/change"
+	"beamcdc/schemas/table"
 )
 
 // AppendKey is Plan.AppendKey.
 //
-// A key is its columns in the order of the primary key's constraint, each as a
-// byte length and the column's one encoding, so that no two keys share bytes.
-// Neither names nor field numbers are in it: it stays the same when the table
-// gets columns.
+// A key is a change.Key: the typed values of its columns in the order of the
+// primary key's constraint. Neither names nor field numbers are in it, so that
+// it stays the same when the table gets columns.
 func (e *Encoder) AppendKey(dst []byte, columns []change.Column) ([]byte, error) {
 	out, err := e.appendKey(dst, columns)
 	if err != nil {
@@ -38,20 +36,64 @@ func (e *Encoder) appendKey(dst []byte, columns []change.Column) ([]byte, *Value
 }
 
 func (e *Encoder) appendKeyPart(dst []byte, f *field, v *change.Value) ([]byte, *ValueError) {
-	switch v.Kind() {
-	case change.KindNull:
-		return dst, f.null()
-	case change.KindUnavailable:
-		return dst, refused(ReasonUnavailable, "the source left its value out, and it is part of the primary key")
-	}
-	if kinds[f.column.Type].wire == protowire.BytesType {
-		return f.append(e, f, dst, v) // it begins with its length
-	}
-	start := len(dst)
-	dst, err := f.append(e, f, dst, v)
+	typed, err := e.typedKey(f, v)
 	if err != nil {
 		return dst, err
 	}
-	n, _ := protowire.ConsumeVarint(dst[start:])
-	return binary.BigEndian.AppendUint64(append(dst[:start], 8), n), nil
+	dst, wrong := change.AppendKeyValue(dst, typed)
+	if wrong != nil {
+		return dst, bad("%w", wrong)
+	}
+	return dst, nil
+}
+
+// typedKey returns the value in the one form that its column's type gives it.
+// It may share e.part.
+func (e *Encoder) typedKey(f *field, v *change.Value) (change.Value, *ValueError) {
+	switch v.Kind() {
+	case change.KindNull:
+		return change.Value{}, f.null()
+	case change.KindUnavailable:
+		return change.Value{}, refused(ReasonUnavailable, "the source left its value out, and it is part of the primary key")
+	}
+	switch f.column.Type {
+	case table.DateTime:
+		micros, err := e.civilOf(f, v)
+		if err == nil {
+			micros, err = e.within(f, micros, minMicro, maxMicro)
+		}
+		return change.DateTime(micros), err
+	case table.Time:
+		micros, err := e.timeOf(f, v)
+		if err == nil {
+			micros, err = e.within(f, micros, 0, microsPerDay-1)
+		}
+		return change.Time(micros), err
+	}
+	// The other types' wire encoding is their one form.
+	part, err := f.append(e, f, e.part[:0], v)
+	e.part = part
+	if err != nil {
+		return change.Value{}, err
+	}
+	if kinds[f.column.Type].wire == protowire.BytesType {
+		content, _ := protowire.ConsumeBytes(part)
+		switch f.column.Type {
+		case table.String:
+			return change.String(textOf(content)), nil
+		case table.Bytes:
+			return change.Bytes(textOf(content)), nil
+		}
+		return change.Decimal(textOf(content)), nil
+	}
+	n, _ := protowire.ConsumeVarint(part)
+	switch f.column.Type {
+	case table.Bool:
+		return change.Bool(n != 0), nil
+	case table.Date:
+		return change.Date(int64(n)), nil
+	case table.Timestamp:
+		return change.Timestamp(int64(n)), nil
+	}
+	return change.Int64(int64(n)), nil
 }

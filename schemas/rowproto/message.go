@@ -34,7 +34,7 @@ type field struct {
 	append   appendFunc
 	limits   decimalLimits // of NUMERIC and BIGNUMERIC
 	message  *message      // of a STRUCT
-	element  *field        // of a RANGE: its bounds; tag is not used
+	bound    *field        // of a RANGE: what either bound is
 }
 
 // appendFunc appends a value without its tag: a varint, eight bytes, or a

@@ -167,9 +167,9 @@ func (e *Encoder) scaledDecimal(v *change.Value) (decimal, *ValueError) {
 	if len(columns) != 2 || !hasScale || !hasValue {
 		return decimal{}, bad(shape)
 	}
-	places, err := wholeNumber(&scale)
+	places, err := wholeNumberOf(&scale)
 	if err != nil {
-		return decimal{}, err
+		return decimal{}, err.under("scale")
 	}
 	var d decimal
 	var ok bool
@@ -183,18 +183,6 @@ func (e *Encoder) scaledDecimal(v *change.Value) (decimal, *ValueError) {
 		return decimal{}, bad(shape)
 	}
 	return d, nil
-}
-
-// wholeNumber returns a number that fits 32 bits.
-func wholeNumber(v *change.Value) (int64, *ValueError) {
-	n, ok := v.Int(), v.Kind() == change.KindInt64
-	if !ok && v.Kind() == change.KindNumber {
-		n, ok = shortInt(v.Text())
-	}
-	if !ok || n < math.MinInt32 || n > math.MaxInt32 {
-		return 0, bad("it has no whole number where one belongs")
-	}
-	return n, nil
 }
 
 // mismatch says that a column of this type takes no value of this kind.

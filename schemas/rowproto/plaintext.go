@@ -1,24 +1,33 @@
 package rowproto
 
 import (
+	"encoding/base64"
 	"math"
 	"strconv"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"beamcdc/schemas/change"
 )
 
-// appendPlainText appends the text of a typed value: a date or a time as ISO
-// 8601, a number by its shortest digits.
+// appendPlainText appends the text of a typed value to become a STRING: a date
+// or time as ISO 8601, an instant with Z, an array or struct as JSON.
 func (e *Encoder) appendPlainText(f *field, dst []byte, v *change.Value) ([]byte, *ValueError) {
 	switch v.Kind() {
 	case change.KindBool:
 		return strconv.AppendBool(dst, v.Bool()), nil
 	case change.KindFloat64:
 		return appendFloatText(dst, v.Float()), nil
+	case change.KindDate, change.KindTime, change.KindDateTime, change.KindTimestamp:
+		return appendTemporalText(dst, v)
+	case change.KindArray, change.KindStruct:
+		return e.appendDocument(dst, v, true)
 	}
 	return dst, mismatch(f, v)
 }
 
+// appendFloatText appends the shortest digits that read back as the same double.
 func appendFloatText(dst []byte, x float64) []byte {
 	switch {
 	case math.IsNaN(x):
@@ -33,4 +42,113 @@ func appendFloatText(dst []byte, x float64) []byte {
 		format = 'e'
 	}
 	return strconv.AppendFloat(dst, x, format, -1, 64)
+}
+
+// appendTemporalText appends a typed date or time, which must be in BigQuery's range.
+func appendTemporalText(dst []byte, v *change.Value) ([]byte, *ValueError) {
+	lo, hi, n := int64(minMicro), int64(maxMicro), v.Int()
+	switch v.Kind() {
+	case change.KindDate:
+		lo, hi = minDay, maxDay
+	case change.KindTime:
+		lo, hi = 0, microsPerDay-1
+	}
+	if n < lo || n > hi {
+		return dst, bad("the value is no date or time between 0001-01-01 and 9999-12-31")
+	}
+	switch v.Kind() {
+	case change.KindDate:
+		return appendDateText(dst, n), nil
+	case change.KindTime:
+		return appendTimeText(dst, n), nil
+	case change.KindTimestamp:
+		return append(appendDateTimeText(dst, n), 'Z'), nil
+	}
+	return appendDateTimeText(dst, n), nil
+}
+
+// appendDocument appends a value as JSON: numbers by their digits, bytes as
+// base64, dates, times and intervals as strings. What is no number is a string
+// if words says so, else a bad value.
+func (e *Encoder) appendDocument(dst []byte, v *change.Value, words bool) ([]byte, *ValueError) {
+	switch v.Kind() {
+	case change.KindNull:
+		return append(dst, "null"...), nil
+	case change.KindUnavailable:
+		return dst, refused(ReasonUnavailable, "the source left its unchanged value out")
+	case change.KindBool:
+		return strconv.AppendBool(dst, v.Bool()), nil
+	case change.KindInt64:
+		return strconv.AppendInt(dst, v.Int(), 10), nil
+	case change.KindUint64:
+		return strconv.AppendUint(dst, v.Uint(), 10), nil
+	case change.KindFloat64:
+		start := len(dst)
+		return numberOrWord(appendFloatText(dst, v.Float()), start, words)
+	case change.KindDecimal:
+		start := len(dst)
+		return numberOrWord(append(dst, v.Text()...), start, words)
+	case change.KindNumber, change.KindJSON, change.KindRaw:
+		return append(dst, v.Text()...), nil // checked with the rest when it goes to a JSON column
+	case change.KindString, change.KindText, change.KindInterval:
+		return appendQuoted(dst, v.Text())
+	case change.KindBytes:
+		dst = base64.StdEncoding.AppendEncode(append(dst, '"'), bytesOf(v.Text()))
+		return append(dst, '"'), nil
+	case change.KindDate, change.KindTime, change.KindDateTime, change.KindTimestamp:
+		dst, err := appendTemporalText(append(dst, '"'), v)
+		return append(dst, '"'), err
+	case change.KindArray:
+		return e.appendMembers(dst, v.Elems(), false, words)
+	case change.KindStruct:
+		return e.appendMembers(dst, v.Elems(), true, words)
+	}
+	return dst, bad("a JSON document takes no %s", kindWords[v.Kind()])
+}
+
+func (e *Encoder) appendMembers(dst []byte, members []change.Column, named, words bool) ([]byte, *ValueError) {
+	open, end := byte('['), byte(']')
+	if named {
+		open, end = '{', '}'
+	}
+	dst = append(dst, open)
+	var err *ValueError
+	for i := range members {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		name := index(i)
+		if named {
+			name = members[i].Name
+			if dst, err = appendQuoted(dst, name); err != nil {
+				return dst, err
+			}
+			dst = append(dst, ':')
+		}
+		if dst, err = e.appendDocument(dst, &members[i].Value, words); err != nil {
+			return dst, err.under(name)
+		}
+	}
+	return append(dst, end), nil
+}
+
+func appendQuoted(dst []byte, text string) ([]byte, *ValueError) {
+	if !utf8.ValidString(text) {
+		return dst, bad("a text in it is not UTF-8")
+	}
+	dst, _ = jsontext.AppendQuote(dst, text)
+	return dst, nil
+}
+
+// numberOrWord takes what was appended at start for a JSON number, if it is
+// one, else for a string.
+func numberOrWord(dst []byte, start int, words bool) ([]byte, *ValueError) {
+	text := jsontext.Value(dst[start:])
+	if text.Kind() == '0' && text.IsValid() {
+		return dst, nil
+	}
+	if !words {
+		return dst, bad("JSON has no number for it")
+	}
+	return appendQuoted(dst[:start], string(text))
 }

@@ -2,7 +2,6 @@ package rowproto
 
 import (
 	"beamcdc/schemas/change"
-	"beamcdc/schemas/table"
 )
 
 // appendStruct appends a STRUCT from a typed struct, a JSON object, or a text
@@ -48,60 +47,4 @@ func (e *Encoder) appendFields(f *field, dst []byte, columns []change.Column) ([
 		}
 	}
 	return closeLength(dst, start), nil
-}
-
-// appendArray appends a REPEATED field, tags included, from a typed array, a
-// JSON array, or a text that holds one.
-func (e *Encoder) appendArray(dst []byte, f *field, v *change.Value) ([]byte, *ValueError) {
-	switch v.Kind() {
-	case change.KindArray:
-		return e.appendElements(f, dst, v.Elems())
-	case change.KindRaw, change.KindJSON, change.KindText, change.KindString:
-		elements, err := e.documents.open(v.Text(), '[')
-		if err == nil {
-			dst, err = e.appendElements(f, dst, elements)
-		}
-		e.documents.close()
-		return dst, err
-	}
-	return dst, bad("a REPEATED column takes no %s", kindWords[v.Kind()])
-}
-
-// appendElements appends the elements. BigQuery's arrays hold no NULL: one is a
-// bad value, which `bad_values: clamp` leaves out.
-func (e *Encoder) appendElements(f *field, dst []byte, elements []change.Column) ([]byte, *ValueError) {
-	if len(elements) == 0 {
-		return dst, nil
-	}
-	start := len(dst)
-	if f.packed {
-		start += len(f.tag)
-		dst = openLength(append(dst, f.tag...))
-	}
-	for i := range elements {
-		v := &elements[i].Value
-		var err *ValueError
-		switch v.Kind() {
-		case change.KindNull:
-			if f.policy == table.PolicyClamp {
-				e.adjusted++
-				continue
-			}
-			err = bad("an array can't hold NULL")
-		case change.KindUnavailable:
-			err = refused(ReasonUnavailable, "the source left its unchanged value out")
-		default:
-			if !f.packed {
-				dst = append(dst, f.tag...)
-			}
-			dst, err = f.append(e, f, dst, v)
-		}
-		if err != nil {
-			return dst, err.under(index(i))
-		}
-	}
-	if f.packed {
-		dst = closeLength(dst, start)
-	}
-	return dst, nil
 }

@@ -63,7 +63,7 @@ func (e *Encoder) daysOf(f *field, v *change.Value) (int64, *ValueError) {
 		}
 		return e.wholeDays(f, micros)
 	}
-	c, err := textOfCivil(f, v)
+	c, err := e.readCivil(f, v)
 	switch {
 	case err != nil:
 		return 0, err
@@ -125,7 +125,7 @@ func (e *Encoder) instantOf(f *field, v *change.Value) (int64, *ValueError) {
 		}
 		return e.microsOf(f, v)
 	}
-	c, err := textOfCivil(f, v)
+	c, err := e.readCivil(f, v)
 	switch {
 	case err != nil:
 		return 0, err
@@ -168,7 +168,7 @@ func (e *Encoder) civilOf(f *field, v *change.Value) (int64, *ValueError) {
 		}
 		return e.microsOf(f, v)
 	}
-	c, err := textOfCivil(f, v)
+	c, err := e.readCivil(f, v)
 	switch {
 	case err != nil:
 		return 0, err
@@ -208,7 +208,7 @@ func (e *Encoder) timeOf(f *field, v *change.Value) (int64, *ValueError) {
 	if side := longTime(v); side != 0 {
 		return beyond(side), nil
 	}
-	c, err := textOfCivil(f, v)
+	c, err := e.readCivil(f, v)
 	switch {
 	case err != nil:
 		return 0, err
@@ -272,14 +272,18 @@ func zoned(f *field) *ValueError {
 	return bad("the text has an offset from UTC, which a %s can't keep", f.column.Type)
 }
 
-// textOfCivil reads a text; any other kind of value is a mismatch.
-func textOfCivil(f *field, v *change.Value) (civil, *ValueError) {
-	if v.Kind() != change.KindText && v.Kind() != change.KindString {
-		return civil{}, mismatch(f, v)
+// readCivil reads a text or a structured date or time; any other kind of value
+// is a mismatch.
+func (e *Encoder) readCivil(f *field, v *change.Value) (civil, *ValueError) {
+	switch v.Kind() {
+	case change.KindText, change.KindString:
+		c, problem := parseCivil(v.Text())
+		if problem != "" {
+			return c, bad("%s", problem)
+		}
+		return c, nil
+	case change.KindRaw, change.KindStruct:
+		return e.structuredCivil(v)
 	}
-	c, problem := parseCivil(v.Text())
-	if problem != "" {
-		return c, bad("%s", problem)
-	}
-	return c, nil
+	return civil{}, mismatch(f, v)
 }
