@@ -1,0 +1,103 @@
+// Command emulator runs a BigQuery for one machine that applies change data
+// capture, until it is interrupted:
+//
+//	emulator --project demo --dataset shop --db shop.duckdb
+//
+// When it takes requests it prints one line on standard output:
+//
+//	ready grpc=127.0.0.1:9060 rest=http://127.0.0.1:9050
+//
+// Its log goes to standard error. It exits with 0 after SIGINT or SIGTERM, 1 if it
+// can't run, and 2 for a bad flag.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"beamcdc/emulator"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// names is a flag that may be given more than once.
+type names []string
+
+func (n *names) String() string { return strings.Join(*n, ",") }
+
+func (n *names) Set(name string) error {
+	*n = append(*n, name)
+	return nil
+}
+
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	flags := flag.NewFlagSet("emulator", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	var o emulator.Options
+	var datasets names
+	flags.StringVar(&o.Project, "project", emulator.DefaultProject, "the project that --dataset's datasets are in; requests may name any")
+	flags.Var(&datasets, "dataset", "a dataset to create unless it is there; may be repeated")
+	flags.StringVar(&o.DB, "db", "", "the file that keeps the tables; without it they are in memory")
+	flags.StringVar(&o.GRPCAddr, "grpc_addr", "127.0.0.1:9060", "host:port of the Storage Write API; port 0 takes a free one")
+	flags.StringVar(&o.RESTAddr, "rest_addr", "127.0.0.1:9050", "host:port of the REST API; port 0 takes a free one")
+	flags.IntVar(&o.MaxRequestBytes, "max_request_bytes", emulator.DefaultMaxRequestBytes, "the largest AppendRows request, in bytes")
+	verbose := flags.Bool("verbose", false, "log every refused request too")
+	switch err := flags.Parse(args); {
+	case errors.Is(err, flag.ErrHelp):
+		flags.SetOutput(stdout)
+		flags.PrintDefaults()
+		return 0
+	case err != nil:
+		return usage(stderr, err.Error())
+	case flags.NArg() > 0:
+		return usage(stderr, fmt.Sprintf("unexpected argument %q", flags.Arg(0)))
+	case o.MaxRequestBytes <= 0:
+		return usage(stderr, "--max_request_bytes must be positive")
+	}
+	level := slog.LevelInfo
+	if *verbose {
+		level = slog.LevelDebug
+	}
+	o.Logger = slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level}))
+	if err := serve(ctx, o, datasets, stdout); err != nil {
+		fmt.Fprintf(stderr, "emulator: %v\n", err)
+		return 1
+	}
+	return 0
+}
+
+// usage reports a bad command line in one line.
+func usage(stderr io.Writer, problem string) int {
+	fmt.Fprintf(stderr, "emulator: %s (--help lists the flags)\n", problem)
+	return 2
+}
+
+func serve(ctx context.Context, o emulator.Options, datasets []string, stdout io.Writer) error {
+	server, err := emulator.New(o)
+	if err != nil {
+		return err
+	}
+	for _, name := range datasets {
+		if err := server.CreateDataset(ctx, name); err != nil {
+			return errors.Join(fmt.Errorf("creating dataset: %w", err), server.Close())
+		}
+	}
+	if _, err := fmt.Fprintf(stdout, "ready grpc=%s rest=%s\n", server.GRPCAddr(), server.RESTAddr()); err != nil {
+		return errors.Join(fmt.Errorf("printing the ready line: %w", err), server.Close())
+	}
+	<-ctx.Done()
+	return server.Close()
+}

@@ -1,0 +1,283 @@
+package emulator
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"cloud.google.com/go/bigquery/storage/apiv1/storagepb"
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protodesc"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
+	"google.golang.org/protobuf/types/descriptorpb"
+	"google.golang.org/protobuf/types/known/durationpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
+	"google.golang.org/protobuf/types/known/wrapperspb"
+)
+
+// The pseudo-columns of a CDC row. Case doesn't count.
+const (
+	changeTypeColumn     = "_change_type"
+	changeSequenceColumn = "_change_sequence_number"
+)
+
+// wellKnownFiles are what a writer's descriptor may refer to without bringing it.
+var wellKnownFiles = []string{
+	timestamppb.File_google_protobuf_timestamp_proto.Path(),
+	durationpb.File_google_protobuf_duration_proto.Path(),
+	wrapperspb.File_google_protobuf_wrappers_proto.Path(),
+}
+
+// buildDescriptor makes a message descriptor of what a writer sent: one message
+// that nests all that it refers to, in proto2's syntax.
+func buildDescriptor(message *descriptorpb.DescriptorProto) (_ protoreflect.MessageDescriptor, err error) {
+	defer func() {
+		// protodesc doesn't promise to survive any input, and this one is a stranger's.
+		if r := recover(); r != nil {
+			err = fmt.Errorf("invalid proto schema: %v", r)
+		}
+	}()
+	file, err := protodesc.NewFile(&descriptorpb.FileDescriptorProto{
+		Name:        proto.String("writer_schema.proto"),
+		Syntax:      proto.String("proto2"),
+		Dependency:  wellKnownFiles,
+		MessageType: []*descriptorpb.DescriptorProto{message},
+	}, protoregistry.GlobalFiles)
+	if err != nil {
+		return nil, fmt.Errorf("invalid proto schema: %w", err)
+	}
+	return file.Messages().Get(0), nil
+}
+
+// role is what a field of the writer's message holds.
+type role uint8
+
+const (
+	roleColumn role = iota
+	roleChangeType
+	roleSequence
+)
+
+// messagePlan reads one message type into the values of a row or STRUCT.
+type messagePlan struct {
+	fields  map[protowire.Number]*fieldPlan
+	list    []*fieldPlan
+	columns int // length of the row or STRUCT
+}
+
+// fieldPlan reads one field of the writer's message.
+type fieldPlan struct {
+	path     string // of the column, for messages: "address.city"
+	role     role
+	slot     int // position of the column in its row or STRUCT
+	column   *column
+	repeated bool
+	required bool // in proto2's sense
+	kind     protoreflect.Kind
+	scalar   convert      // nil for messages
+	message  *messagePlan // STRUCT
+	special  func(b []byte) (any, error)
+	// def is the value of a field that isn't set; nil for NULL. A proto3 message
+	// normalized for BigQuery has its zero values here.
+	def any
+}
+
+// plan reads the rows that a writer encodes by one descriptor, for one version of
+// one table's schema.
+type plan struct {
+	schema        *schema
+	root          *messagePlan
+	hasChangeType bool
+	hasSequence   bool
+	// absent holds the positions of the columns that the descriptor lacks.
+	absent []int
+}
+
+// schemaError is a mismatch of the writer's schema and the table's.
+type schemaError struct {
+	code    storagepb.StorageError_StorageErrorCode
+	message string
+}
+
+func (e *schemaError) Error() string { return e.message }
+
+// compilePlan matches the writer's fields with the table's columns: by name,
+// without regard to case, the column_name annotation first.
+func compilePlan(s *schema, message *descriptorpb.DescriptorProto) (*plan, error) {
+	md, err := buildDescriptor(message)
+	if err != nil {
+		return nil, err
+	}
+	p := &plan{schema: s}
+	root, err := compileMessage(md, s.columns, "", p)
+	if err != nil {
+		return nil, err
+	}
+	p.root = root
+	present := make([]bool, len(s.columns))
+	for _, f := range root.list {
+		if f.role == roleColumn {
+			present[f.slot] = true
+		}
+	}
+	for i, c := range s.columns {
+		if present[i] {
+			continue
+		}
+		if c.required && c.defaultValue == nil {
+			return nil, fmt.Errorf("The required field %s is missing in the proto message", c.name) //nolint:revive,staticcheck // BigQuery's text
+		}
+		p.absent = append(p.absent, i)
+	}
+	return p, nil
+}
+
+// fieldName is the column that a field is for.
+func fieldName(fd protoreflect.FieldDescriptor) string {
+	if o, ok := fd.Options().(*descriptorpb.FieldOptions); ok && proto.HasExtension(o, storagepb.E_ColumnName) {
+		if name, ok := proto.GetExtension(o, storagepb.E_ColumnName).(string); ok && name != "" {
+			return name
+		}
+	}
+	return string(fd.Name())
+}
+
+// compileMessage compiles a row (p isn't nil) or a STRUCT. The table's schema
+// bounds how deep it goes, so a message that contains itself ends too.
+func compileMessage(md protoreflect.MessageDescriptor, columns []*column, path string, p *plan) (*messagePlan, error) {
+	if md.IsMapEntry() && p != nil {
+		return nil, errors.New("invalid proto schema: the message is a map entry")
+	}
+	m := &messagePlan{fields: map[protowire.Number]*fieldPlan{}, columns: len(columns)}
+	byName := map[string]int{}
+	for i, c := range columns {
+		byName[strings.ToLower(c.name)] = i
+	}
+	used := map[string]bool{}
+	var extra []string
+	for i := range md.Fields().Len() {
+		fd := md.Fields().Get(i)
+		name := fieldName(fd)
+		lower := strings.ToLower(name)
+		if used[lower] {
+			return nil, fmt.Errorf("invalid proto schema: more than one field is for the column %q", path+name)
+		}
+		used[lower] = true
+		f := &fieldPlan{path: path + name, kind: fd.Kind(), required: fd.Cardinality() == protoreflect.Required, repeated: fd.IsList() || fd.IsMap()}
+		switch slot, ok := byName[lower]; {
+		case p != nil && (lower == changeTypeColumn || lower == changeSequenceColumn):
+			if fd.Kind() != protoreflect.StringKind || f.repeated {
+				return nil, mismatch(fd, "STRING")
+			}
+			f.role = roleChangeType
+			p.hasChangeType = p.hasChangeType || lower == changeTypeColumn
+			if lower == changeSequenceColumn {
+				f.role, p.hasSequence = roleSequence, true
+			}
+			f.scalar = rawString
+		case !ok:
+			extra = append(extra, name)
+			continue
+		default:
+			f.slot, f.column = slot, columns[slot]
+			if err := f.compile(fd); err != nil {
+				return nil, err
+			}
+		}
+		m.fields[fd.Number()] = f
+		m.list = append(m.list, f)
+	}
+	if len(extra) > 0 {
+		return nil, &schemaError{
+			storagepb.StorageError_SCHEMA_MISMATCH_EXTRA_FIELDS,
+			fmt.Sprintf("Input schema has more fields than BigQuery schema, extra fields: '%s'", strings.Join(extra, ",")),
+		}
+	}
+	return m, nil
+}
+
+// mismatch is the error for a field whose type can't hold the column's values.
+func mismatch(fd protoreflect.FieldDescriptor, bigQuery string) error {
+	kind := fd.Kind().String()
+	if fd.IsList() {
+		kind = "repeated " + kind
+	}
+	return fmt.Errorf("The proto field mismatched with BigQuery field at %s, the proto field type %s, BigQuery field type %s", //nolint:revive,staticcheck // BigQuery's text
+		fd.FullName(), kind, bigQuery)
+}
+
+// compile chooses how the field's values are converted to the column's.
+func (f *fieldPlan) compile(fd protoreflect.FieldDescriptor) error {
+	c := f.column
+	bigQuery := c.kind.String()
+	if c.repeated {
+		bigQuery = "REPEATED " + bigQuery
+	}
+	if c.repeated != f.repeated {
+		return mismatch(fd, bigQuery)
+	}
+	if fd.Kind() == protoreflect.GroupKind {
+		return mismatch(fd, bigQuery)
+	}
+	if fd.Kind() != protoreflect.MessageKind {
+		f.scalar = converter(c, fd)
+		if f.scalar == nil {
+			return mismatch(fd, bigQuery)
+		}
+		if fd.HasDefault() && !f.repeated {
+			var err error
+			if f.def, err = f.scalar(defaultWire(fd)); err != nil {
+				return fmt.Errorf("default value of proto field %s: %w", fd.FullName(), err)
+			}
+		}
+		return nil
+	}
+	var err error
+	switch {
+	case c.kind == kindStruct:
+		f.message, err = compileMessage(fd.Message(), c.fields, f.path+".", nil)
+		if err == nil {
+			err = f.message.checkRequired(c.fields, f.path+".")
+		}
+	case c.kind == kindRange:
+		f.special, err = compileRange(c, fd)
+	default:
+		f.special, err = compileWellKnown(c, fd, bigQuery)
+	}
+	return err
+}
+
+// checkRequired refuses a message that lacks a STRUCT's required fields.
+func (m *messagePlan) checkRequired(fields []*column, path string) error {
+	present := make([]bool, len(fields))
+	for _, f := range m.list {
+		present[f.slot] = true
+	}
+	for i, c := range fields {
+		if c.required && !present[i] {
+			return fmt.Errorf("The required field %s is missing in the proto message", path+c.name) //nolint:revive,staticcheck // BigQuery's text
+		}
+	}
+	return nil
+}
+
+// compileRange reads a message of two fields, start and end, of the element's type.
+func compileRange(c *column, fd protoreflect.FieldDescriptor) (func([]byte) (any, error), error) {
+	element := &column{kind: c.element}
+	m, err := compileMessage(fd.Message(), []*column{{name: "start", kind: c.element}, {name: "end", kind: c.element}}, c.name+".", nil)
+	if err != nil {
+		return nil, err
+	}
+	return func(b []byte) (any, error) {
+		bounds := make([]any, 2)
+		if err := m.read(b, bounds); err != nil {
+			return nil, err
+		}
+		if bounds[0] != nil && bounds[1] != nil && compareTimes(bounds[0], bounds[1]) >= 0 {
+			return nil, fmt.Errorf("the start of a RANGE<%s> must be before its end", element.kind)
+		}
+		return map[string]any{"start": bounds[0], "end": bounds[1]}, nil
+	}, nil
+}

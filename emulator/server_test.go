@@ -1,0 +1,293 @@
+package emulator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"cloud.google.com/go/bigquery"
+	"cloud.google.com/go/bigquery/storage/apiv1/storagepb"
+	"cloud.google.com/go/bigquery/storage/managedwriter"
+	"cloud.google.com/go/bigquery/storage/managedwriter/adapt"
+	"google.golang.org/api/option"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protodesc"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
+	"google.golang.org/protobuf/types/descriptorpb"
+	"google.golang.org/protobuf/types/dynamicpb"
+)
+
+// env is a server with a dataset "d" of project "p", and Google's clients for it.
+type env struct {
+	*Server
+	t    testing.TB
+	bq   *bigquery.Client
+	conn *grpc.ClientConn
+}
+
+func newEnv(t testing.TB, o Options) *env {
+	t.Helper()
+	o.Project = "p"
+	if testing.Verbose() {
+		o.Logger = slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
+	}
+	s, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := s.CreateDataset(t.Context(), "d"); err != nil {
+		t.Fatal(err)
+	}
+	e := &env{Server: s, t: t}
+	e.bq, err = bigquery.NewClient(t.Context(), "p", option.WithEndpoint(s.RESTAddr()), option.WithoutAuthentication())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = e.bq.Close() })
+	e.conn, err = grpc.NewClient(s.GRPCAddr(), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = e.conn.Close() })
+	return e
+}
+
+// table creates a table from "name TYPE [REQUIRED|REPEATED], …" and its key columns.
+func (e *env) table(name, columns string, key ...string) {
+	e.t.Helper()
+	metadata := &bigquery.TableMetadata{Schema: parseTestSchema(columns)}
+	if len(key) > 0 {
+		metadata.TableConstraints = &bigquery.TableConstraints{PrimaryKey: &bigquery.PrimaryKey{Columns: key}}
+	}
+	if err := e.bq.Dataset("d").Table(name).Create(e.t.Context(), metadata); err != nil {
+		e.t.Fatalf("creating table %s: %v", name, err)
+	}
+}
+
+func parseTestSchema(columns string) bigquery.Schema {
+	var schema bigquery.Schema
+	for _, text := range strings.Split(columns, ",") {
+		words := strings.Fields(text)
+		f := &bigquery.FieldSchema{Name: words[0], Type: bigquery.FieldType(words[1])}
+		for _, mode := range words[2:] {
+			f.Required = f.Required || mode == "REQUIRED"
+			f.Repeated = f.Repeated || mode == "REPEATED"
+		}
+		schema = append(schema, f)
+	}
+	return schema
+}
+
+// descriptor is a writer's schema for CDC rows, as a writer makes it: the table's
+// columns, all optional, and the pseudo-columns.
+func (e *env) descriptor(table string, cdc bool) *descriptorpb.DescriptorProto {
+	e.t.Helper()
+	client := storagepb.NewBigQueryWriteClient(e.conn)
+	stream, err := client.GetWriteStream(e.t.Context(), &storagepb.GetWriteStreamRequest{
+		Name: streamOf(table), View: storagepb.WriteStreamView_FULL,
+	})
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	schema := proto.CloneOf(stream.GetTableSchema())
+	for _, f := range schema.GetFields() {
+		if f.GetMode() == storagepb.TableFieldSchema_REQUIRED {
+			f.Mode = storagepb.TableFieldSchema_NULLABLE
+		}
+	}
+	md, err := adapt.StorageSchemaToProto2Descriptor(schema, "row")
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	message, err := adapt.NormalizeDescriptor(md.(protoreflect.MessageDescriptor))
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	if cdc {
+		message.Field = append(message.Field, stringField("_CHANGE_TYPE", 9998), stringField("_CHANGE_SEQUENCE_NUMBER", 9999))
+	}
+	return message
+}
+
+func stringField(name string, number int32) *descriptorpb.FieldDescriptorProto {
+	return &descriptorpb.FieldDescriptorProto{
+		Name: proto.String(name), Number: proto.Int32(number),
+		Type: descriptorpb.FieldDescriptorProto_TYPE_STRING.Enum(), Label: descriptorpb.FieldDescriptorProto_LABEL_OPTIONAL.Enum(),
+	}
+}
+
+func streamOf(table string) string {
+	return "projects/p/datasets/d/tables/" + table + "/streams/_default"
+}
+
+// encode makes a row of protojson.
+func encode(t testing.TB, message *descriptorpb.DescriptorProto, text string) []byte {
+	t.Helper()
+	file, err := protodesc.NewFile(&descriptorpb.FileDescriptorProto{
+		Name: proto.String("t.proto"), Syntax: proto.String("proto2"), MessageType: []*descriptorpb.DescriptorProto{message},
+		Dependency: wellKnownFiles,
+	}, protoregistry.GlobalFiles)
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := dynamicpb.NewMessage(file.Messages().Get(0))
+	if err := protojson.Unmarshal([]byte(text), row); err != nil {
+		t.Fatalf("encoding %s: %v", text, err)
+	}
+	b, err := proto.Marshal(row)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// writer is one AppendRows connection, spoken by hand.
+type writer struct {
+	env     *env
+	stream  storagepb.BigQueryWrite_AppendRowsClient
+	table   string
+	message *descriptorpb.DescriptorProto
+	first   bool
+}
+
+func (e *env) writer(table string, cdc bool) *writer {
+	e.t.Helper()
+	return e.writerWith(table, e.descriptor(table, cdc))
+}
+
+func (e *env) writerWith(table string, message *descriptorpb.DescriptorProto) *writer {
+	e.t.Helper()
+	ctx, cancel := context.WithCancel(e.t.Context())
+	e.t.Cleanup(cancel)
+	stream, err := storagepb.NewBigQueryWriteClient(e.conn).AppendRows(ctx)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return &writer{env: e, stream: stream, table: table, message: message, first: true}
+}
+
+// request makes a request; the first has the stream's name and schema.
+func (w *writer) request(rows ...string) *storagepb.AppendRowsRequest {
+	w.env.t.Helper()
+	data := &storagepb.AppendRowsRequest_ProtoData{Rows: &storagepb.ProtoRows{}}
+	for _, row := range rows {
+		data.Rows.SerializedRows = append(data.Rows.SerializedRows, encode(w.env.t, w.message, row))
+	}
+	r := &storagepb.AppendRowsRequest{Rows: &storagepb.AppendRowsRequest_ProtoRows{ProtoRows: data}}
+	if w.first {
+		w.first = false
+		r.WriteStream = streamOf(w.table)
+		data.WriterSchema = &storagepb.ProtoSchema{ProtoDescriptor: w.message}
+	}
+	return r
+}
+
+func (w *writer) send(r *storagepb.AppendRowsRequest) *storagepb.AppendRowsResponse {
+	w.env.t.Helper()
+	if err := w.stream.Send(r); err != nil && !errors.Is(err, io.EOF) {
+		w.env.t.Fatal(err)
+	}
+	response, err := w.stream.Recv()
+	if err != nil {
+		w.env.t.Fatal(err)
+	}
+	return response
+}
+
+// append sends rows and fails the test unless they are stored.
+func (w *writer) append(rows ...string) {
+	w.env.t.Helper()
+	if r := w.send(w.request(rows...)); r.GetError() != nil {
+		w.env.t.Fatalf("appending to %s: %v %v", w.table, r.GetError(), r.GetRowErrors())
+	}
+}
+
+// want compares a table's rows with JSON objects, without blanks.
+func (e *env) want(table string, rows ...string) {
+	e.t.Helper()
+	got, err := e.Rows(e.t.Context(), "d", table)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	var texts []string
+	for _, row := range got {
+		texts = append(texts, string(row))
+	}
+	if g, w := strings.Join(texts, "\n"), strings.Join(rows, "\n"); g != w {
+		e.t.Errorf("rows of %s:\n%s\nwant:\n%s", table, g, w)
+	}
+}
+
+// The example of "Specify changes to existing records".
+func TestCDC_Example(t *testing.T) {
+	e := newEnv(t, Options{})
+	e.table("employees", "ID INTEGER, Name STRING, Salary INTEGER", "ID")
+	e.writer("employees", true).append(
+		`{"ID":100,"Name":"Charlie","Salary":2000,"_CHANGE_TYPE":"UPSERT"}`,
+		`{"ID":101,"Name":"Tal","Salary":3000,"_CHANGE_TYPE":"UPSERT"}`,
+		`{"ID":102,"Name":"Lee","Salary":5000,"_CHANGE_TYPE":"UPSERT"}`,
+	)
+	e.writer("employees", true).append(
+		`{"ID":100,"_CHANGE_TYPE":"DELETE"}`,
+		`{"ID":101,"Name":"Tal","Salary":8000,"_CHANGE_TYPE":"UPSERT"}`,
+		`{"ID":105,"Name":"Izumi","Salary":6000,"_CHANGE_TYPE":"UPSERT"}`,
+	)
+	e.want("employees",
+		`{"ID":"101","Name":"Tal","Salary":"8000"}`,
+		`{"ID":"102","Name":"Lee","Salary":"5000"}`,
+		`{"ID":"105","Name":"Izumi","Salary":"6000"}`)
+}
+
+// Google's own writer, with nothing but its endpoint changed.
+func TestManagedWriter(t *testing.T) {
+	e := newEnv(t, Options{})
+	e.table("orders", "id INTEGER, status STRING, at TIMESTAMP", "id")
+	ctx := t.Context()
+	client, err := managedwriter.NewClient(ctx, "p", option.WithEndpoint(e.GRPCAddr()), option.WithoutAuthentication(),
+		option.WithGRPCDialOption(grpc.WithTransportCredentials(insecure.NewCredentials())))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	message := e.descriptor("orders", true)
+	stream, err := client.NewManagedStream(ctx, managedwriter.WithDestinationTable("projects/p/datasets/d/tables/orders"),
+		managedwriter.WithSchemaDescriptor(message), managedwriter.EnableWriteRetries(true))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var results []*managedwriter.AppendResult
+	for i := range 20 {
+		row := fmt.Sprintf(`{"id":%d,"status":"s%d","at":%d,"_CHANGE_TYPE":"UPSERT","_CHANGE_SEQUENCE_NUMBER":"%X"}`, i%3, i, time.Unix(int64(i), 0).UnixMicro(), i)
+		result, err := stream.AppendRows(ctx, [][]byte{encode(t, message, row)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		results = append(results, result)
+	}
+	for _, result := range results {
+		if offset, err := result.GetResult(ctx); err != nil || offset != managedwriter.NoStreamOffset {
+			t.Fatalf("offset %d, error %v", offset, err)
+		}
+	}
+	if err := stream.Close(); !errors.Is(err, io.EOF) {
+		t.Error(err)
+	}
+	e.want("orders",
+		`{"id":"0","status":"s18","at":"1970-01-01T00:00:18.000000Z"}`,
+		`{"id":"1","status":"s19","at":"1970-01-01T00:00:19.000000Z"}`,
+		`{"id":"2","status":"s17","at":"1970-01-01T00:00:17.000000Z"}`)
+}
