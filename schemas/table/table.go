@@ -6,49 +6,55 @@ import "time"
 const (
 	MaxKeyColumns = 16
 	MaxColumns    = 2000 // top-level columns
+	MaxNesting    = 15   // STRUCTs in each other
 )
 
 // Table is a destination table as BigQuery has it, or as it is to be created.
+// Like Rule it is marshalled to JSON as part of a DoFn's configuration.
 type Table struct {
-	Name         Name
-	Columns      []Column
-	PrimaryKey   []string      // in the order of the constraint
-	ClusterBy    []string      // at most four
-	PartitionBy  *Partition    // nil: not partitioned
-	MaxStaleness time.Duration // 0: not set
-	Description  string
+	Name         Name          `json:"name"`
+	Columns      []Column      `json:"columns,omitempty"`
+	PrimaryKey   []string      `json:"primary_key,omitempty"`   // in the order of the constraint
+	ClusterBy    []string      `json:"cluster_by,omitempty"`    // at most four
+	PartitionBy  *Partition    `json:"partition_by,omitempty"`  // nil: not partitioned
+	MaxStaleness time.Duration `json:"max_staleness,omitempty"` // 0: not set
+	Description  string        `json:"description,omitempty"`
 }
 
 // Name is a table's full name.
-type Name struct{ Project, Dataset, Table string }
+type Name struct {
+	Project string `json:"project"`
+	Dataset string `json:"dataset"`
+	Table   string `json:"table"`
+}
 
 // String returns "project.dataset.table".
 func (n Name) String() string { return n.Project + "." + n.Dataset + "." + n.Table }
 
 // Partition is time partitioning on a column.
 type Partition struct {
-	Column string `yaml:"column"`
-	Type   string `yaml:"type"` // HOUR, DAY, MONTH or YEAR
+	Column string `yaml:"column" json:"column,omitempty"` // "" for the time of ingestion
+	Type   string `yaml:"type" json:"type"`               // HOUR, DAY, MONTH or YEAR
 }
 
 // Column is one column, or one field of a STRUCT.
 type Column struct {
-	Name        string
-	Type        Type
-	Mode        Mode
-	Fields      []Column // of a STRUCT
-	Element     Type     // of a RANGE: DATE, DATETIME or TIMESTAMP
-	MaxLength   int64    // of STRING(n) characters and BYTES(n) bytes; 0: no limit
-	Precision   int64    // of NUMERIC(p, s) and BIGNUMERIC(p, s); 0: the type's own
-	Scale       int64
-	Description string
+	Name        string   `json:"name"`
+	Type        Type     `json:"type,omitempty"`
+	Mode        Mode     `json:"mode,omitempty"`
+	Fields      []Column `json:"fields,omitempty"`     // of a STRUCT
+	Element     Type     `json:"element,omitempty"`    // of a RANGE: DATE, DATETIME or TIMESTAMP
+	MaxLength   int64    `json:"max_length,omitempty"` // of STRING(n) characters and BYTES(n) bytes; 0: no limit
+	Precision   int64    `json:"precision,omitempty"`  // of NUMERIC(p, s) and BIGNUMERIC(p, s); 0: the type's own
+	Scale       int64    `json:"scale,omitempty"`
+	Description string   `json:"description,omitempty"`
 
 	// From and FromScale say what a value means that its message does not type;
 	// "" where the column's type alone decides.
-	From      From
-	FromScale int64
+	From      From  `json:"from,omitempty"`
+	FromScale int64 `json:"from_scale,omitempty"`
 	// BadValues says what to do with a value that the column can't hold.
-	BadValues Policy
+	BadValues Policy `json:"bad_values,omitempty"`
 }
 
 // Type is a BigQuery type by its GoogleSQL name.
