@@ -43,17 +43,18 @@ func floorDivide(n, by int64) int64 {
 }
 
 // What Debezium makes of PostgreSQL's infinite dates: PostgreSQL's greatest and
-// least int32, counted from 2000 and wrapped
-// (PostgresValueConverter.POSITIVE_INFINITY_LOCAL_DATE, -5877611-06-21).
+// least int32, which count from 2000, counted from 1970 and wrapped
+// (PostgresValueConverter's POSITIVE_INFINITY_LOCAL_DATE is -5877611-06-21). The
+// day before has been seen for the first of them.
 const (
-	positiveInfinityDate = -2147472693
-	negativeInfinityDate = -2147472692
+	positiveInfinityDate = -2147472692
+	negativeInfinityDate = -2147472691
 )
 
 // date returns a DATE. Infinity is beyond every DATE, on its side of time.
 func date(days int64) change.Value {
 	switch days {
-	case positiveInfinityDate:
+	case positiveInfinityDate, positiveInfinityDate - 1:
 		return change.Date(math.MaxInt32)
 	case negativeInfinityDate:
 		return change.Date(math.MinInt32)
