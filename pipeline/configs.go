@@ -1,0 +1,94 @@
+package pipeline
+
+import (
+	"cmp"
+	"time"
+
+	"beamcdc/schemas/envelope"
+	"beamcdc/schemas/table"
+	"beamcdc/transforms/bqcdc"
+	"beamcdc/transforms/catalog"
+	"beamcdc/transforms/deadletter"
+	"beamcdc/transforms/keyed"
+	"beamcdc/transforms/pubsubsource"
+)
+
+const defaultWindow = 5 * time.Second
+
+// The configuration of each hop of the graph.
+
+func (o *Options) source() pubsubsource.Config {
+	return pubsubsource.Config{
+		Subscription:           o.Source.Subscription,
+		RunnerOwned:            o.RunnerOwnsSource,
+		Endpoint:               o.Runtime.PubSubEndpoint,
+		Plaintext:              o.Runtime.PubSubPlaintext,
+		MaxOutstandingMessages: o.Runtime.MaxOutstandingMessages,
+		MaxOutstandingBytes:    o.Runtime.MaxOutstandingBytes,
+	}
+}
+
+func (o *Options) envelope() envelope.Options {
+	return envelope.Options{
+		Format:                 o.Source.Format,
+		Epoch:                  o.Source.Epoch,
+		UnavailablePlaceholder: o.Source.UnavailablePlaceholder,
+	}
+}
+
+func (o *Options) catalog(rules ...table.Rule) catalog.Config {
+	return catalog.Config{
+		Project:      o.project(),
+		RESTEndpoint: o.Runtime.BigQueryRESTEndpoint,
+		GRPCEndpoint: o.Runtime.BigQueryGRPCEndpoint,
+		Plaintext:    o.Runtime.BigQueryPlaintext,
+		Rules:        rules,
+		CreateTables: o.CreateTables,
+		Location:     o.Runtime.Location,
+	}
+}
+
+func (o *Options) rows() keyed.RowsConfig {
+	return keyed.RowsConfig{
+		FilterUnlisted: o.UnlistedTables == "filter",
+		Epoch:          o.Source.Epoch,
+		RetryFor:       o.Runtime.RetryFor,
+	}
+}
+
+func (o *Options) window() keyed.Window {
+	return keyed.Window{Size: cmp.Or(o.Window, defaultWindow), RunnerOwnsSource: o.RunnerOwnsSource}
+}
+
+func (o *Options) writer(rules ...table.Rule) bqcdc.Config {
+	return bqcdc.Config{
+		Catalog:            o.catalog(rules...),
+		TraceID:            o.Runtime.TraceID,
+		TargetRequestBytes: o.Runtime.TargetRequestBytes,
+		MaxRequestBytes:    o.Runtime.MaxRequestBytes,
+		RetryFor:           o.Runtime.RetryFor,
+		FinishFor:          o.Runtime.FinishFor,
+	}
+}
+
+func (o *Options) deadLetters() deadletter.Config {
+	return deadletter.Config{
+		Topic:           o.DeadLetters.Topic,
+		Directory:       o.DeadLetters.Directory,
+		Endpoint:        o.Runtime.PubSubEndpoint,
+		Plaintext:       o.Runtime.PubSubPlaintext,
+		MaxPublishBytes: o.Runtime.MaxPublishBytes,
+	}
+}
+
+// project is the project of tables that name none.
+func (o *Options) project() string {
+	if o.Runtime.Project != "" {
+		return o.Runtime.Project
+	}
+	project, _, err := pubsubsource.ParseSubscription(o.Source.Subscription)
+	if err != nil {
+		return ""
+	}
+	return project
+}

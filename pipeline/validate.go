@@ -1,0 +1,133 @@
+package pipeline
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"beamcdc/schemas/envelope"
+	"beamcdc/transforms/pubsubsource"
+)
+
+// knownFormats are the envelopes that the configuration has words for, those
+// that can't be decoded yet included.
+var knownFormats = []string{
+	"auto", "debezium", "debezium_flat", "cloudevents", "datastream", "maxwell", "canal", "wal2json", "dms", "spanner", "sequin", "columns",
+}
+
+// Validate returns everything that is wrong with the options as Findings, what
+// Parse found in the file included, or nil. It asks no service; Check does.
+func (o *Options) Validate() error {
+	found := Findings(append([]Finding(nil), o.findings...))
+	report := func(key, format string, args ...any) {
+		found = append(found, o.find(key, fmt.Sprintf(format, args...)))
+	}
+	o.validateSource(report)
+	o.validateTables(report)
+	o.validateDeadLetters(report)
+	o.validateRuntime(report)
+	if len(found) == 0 {
+		return nil
+	}
+	return o.withoutEchoes(found).sorted()
+}
+
+// reporter takes a finding about a key.
+type reporter func(key, format string, args ...any)
+
+// withoutEchoes drops what only follows from a finding of reading the file: a
+// key whose value could not be read is not missing.
+func (o *Options) withoutEchoes(found Findings) Findings {
+	unread := make(map[string]bool)
+	for _, f := range o.findings {
+		unread[f.Key] = true
+	}
+	kept := found[:len(o.findings):len(o.findings)]
+	for _, f := range found[len(o.findings):] {
+		if !unread[f.Key] && !(unread[""] && f.Line == 0) {
+			kept = append(kept, f)
+		}
+	}
+	return kept
+}
+
+func (o *Options) validateSource(report reporter) {
+	if o.Source.Subscription == "" {
+		report("source.subscription", "it is missing; give the subscription to read, projects/PROJECT/subscriptions/NAME")
+	} else if _, _, err := pubsubsource.ParseSubscription(o.Source.Subscription); err != nil {
+		report("source.subscription", "%v", err)
+	}
+	if _, err := envelope.New(o.envelope()); err != nil {
+		problem := err.Error()
+		if o.Source.Format != "" && !slices.Contains(knownFormats, o.Source.Format) {
+			problem = fmt.Sprintf("%q is none of %s", o.Source.Format, strings.Join(knownFormats, ", "))
+		}
+		report("source.format", "%s", problem)
+	}
+	if !slices.Contains([]string{"", "reject", "filter"}, o.UnlistedTables) {
+		report("unlisted_tables", "%q is none of reject, filter", o.UnlistedTables)
+	}
+	if o.Window < 0 || o.Window == 0 && o.isSet("window") {
+		report("window", "%s is no span of time; the default is %s", o.Window, defaultWindow)
+	}
+}
+
+func (o *Options) validateDeadLetters(report reporter) {
+	d := o.DeadLetters
+	given := 0
+	for _, sink := range []string{d.Topic, d.Table, d.Directory} {
+		if sink != "" {
+			given++
+		}
+	}
+	switch {
+	case given == 0:
+		report("dead_letters", "it is missing; give one of topic, table and directory: what can't be processed must go somewhere")
+		return
+	case given > 1:
+		report("dead_letters", "give just one of topic, table and directory")
+	}
+	if d.Directory != "" && o.RunnerOwnsSource {
+		report("dead_letters.directory", "workers of this runner have no file system that lasts; use topic or table")
+	}
+	if d.Topic != "" {
+		if err := o.deadLetters().Validate(); err != nil && given == 1 {
+			report("dead_letters.topic", "%v", err)
+		}
+	}
+}
+
+func (o *Options) validateRuntime(report reporter) {
+	r := &o.Runtime
+	if r.BigQueryPlaintext && r.BigQueryGRPCEndpoint == "" {
+		report("runtime.bigquery_plaintext", "plain text needs bigquery_grpc_endpoint")
+	}
+	if (r.BigQueryGRPCEndpoint == "") != (r.BigQueryRESTEndpoint == "") {
+		key := "runtime.bigquery_rest_endpoint"
+		if r.BigQueryRESTEndpoint == "" {
+			key = "runtime.bigquery_grpc_endpoint"
+		}
+		report(key, "give both of bigquery_rest_endpoint and bigquery_grpc_endpoint, or none: an emulator has two addresses")
+	}
+	if r.PubSubPlaintext && r.PubSubEndpoint == "" {
+		report("runtime.pubsub_plaintext", "plain text needs pubsub_endpoint")
+	}
+	if o.Source.Subscription != "" {
+		if _, _, err := pubsubsource.ParseSubscription(o.Source.Subscription); err == nil {
+			c := o.source()
+			c.Plaintext = false
+			if err := c.Validate(); err != nil {
+				report("runtime", "%v", err)
+			}
+		}
+	}
+	if err := o.writer().Validate(); err != nil {
+		report("runtime", "%v", err)
+	}
+}
+
+// isSet reports whether the file or a flag set the key.
+func (o *Options) isSet(key string) bool {
+	_, ok := o.positions[key]
+	return ok
+}

@@ -1,0 +1,86 @@
+package pipeline
+
+import (
+	"fmt"
+
+	"github.com/goccy/go-yaml/ast"
+
+	"beamcdc/schemas/table"
+)
+
+// maxNesting is BigQuery's limit for STRUCTs in each other.
+const maxNesting = 15
+
+// tables reads the list of rules.
+func (y *reader) tables(node ast.Node, key string) {
+	y.sequence(node, key, "- {source: public.orders, destination: shop.orders}", func(item ast.Node, key string) {
+		var r table.Rule
+		y.mapping(item, key, fields{
+			"source":      y.scalar(&r.Source),
+			"destination": y.scalar(&r.Destination),
+			"primary_key": y.texts(&r.PrimaryKey, "[order_id]"),
+			"columns":     func(node ast.Node, key string) { r.Columns = y.columns(node, key, 1) },
+			"cluster_by":  y.texts(&r.ClusterBy, "[order_id]"),
+			"partition_by": func(node ast.Node, key string) {
+				p := new(table.Partition)
+				y.mapping(node, key, fields{
+					"column": y.scalar(&p.Column),
+					"type":   y.word(&p.Type, "HOUR", "DAY", "MONTH", "YEAR"),
+				})
+				r.PartitionBy = p
+			},
+			"max_staleness":      y.scalar(&r.MaxStaleness),
+			"sequence":           y.scalar(&r.Sequence),
+			"missing_positions":  y.word(&r.MissingPositions, "reject", "arrival"),
+			"unavailable_values": y.word(&r.UnavailableValues, "reject", "fill"),
+			"unknown_columns":    y.word(&r.UnknownColumns, "reject", "add", "ignore"),
+			"bad_values":         y.word(&r.BadValues, "reject", "null", "clamp", "string"),
+			"deletes":            y.word(&r.Deletes, "hard", "soft"),
+			"tombstones":         y.word(&r.Tombstones, "ignore", "delete"),
+			"truncates":          y.word(&r.Truncates, "reject", "delete_keys", "recreate"),
+			"history":            y.scalar(&r.History),
+		})
+		y.o.Tables = append(y.o.Tables, r)
+	})
+}
+
+// columns reads a list of columns, or of a STRUCT's fields.
+func (y *reader) columns(node ast.Node, key string, depth int) []table.Column {
+	if depth > maxNesting {
+		y.report(node, key, fmt.Sprintf("STRUCTs are nested deeper than BigQuery's %d levels", maxNesting))
+		return nil
+	}
+	columns := []table.Column{}
+	y.sequence(node, key, "- {name: order_id, type: INT64}", func(item ast.Node, key string) {
+		var c table.Column
+		var mode, from, policy string
+		y.mapping(item, key, fields{
+			"name":        y.scalar(&c.Name),
+			"type":        func(node ast.Node, key string) { y.columnType(node, key, &c) },
+			"mode":        y.word(&mode, "NULLABLE", "REQUIRED", "REPEATED"),
+			"fields":      func(node ast.Node, key string) { c.Fields = y.columns(node, key, depth+1) },
+			"description": y.scalar(&c.Description),
+			"from":        y.word(&from, "seconds", "millis", "micros", "nanos", "days", "decimal", "base64", "hex", "text", "unsigned"),
+			"scale":       y.scalar(&c.FromScale),
+			"bad_values":  y.word(&policy, "reject", "null", "clamp", "string"),
+		})
+		c.Mode, c.From, c.BadValues = table.Mode(mode), table.From(from), table.Policy(policy)
+		columns = append(columns, c)
+	})
+	return columns
+}
+
+// columnType reads "INT64", "NUMERIC(12,2)", "RANGE<DATE>" into the column.
+func (y *reader) columnType(node ast.Node, key string, c *table.Column) {
+	var text string
+	y.scalar(&text)(node, key)
+	if text == "" {
+		return
+	}
+	parsed, err := parseType(text)
+	if err != nil {
+		y.report(node, key, err.Error())
+		return
+	}
+	c.Type, c.MaxLength, c.Precision, c.Scale, c.Element = parsed.Type, parsed.MaxLength, parsed.Precision, parsed.Scale, parsed.Element
+}

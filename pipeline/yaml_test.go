@@ -1,0 +1,168 @@
+package pipeline
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"beamcdc/schemas/table"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+func TestParse_everyKey(t *testing.T) {
+	o, err := Load("testdata/full.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := o.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	columns := []table.Column{
+		{Name: "order_id", Type: table.Int64, Mode: table.Required},
+		{Name: "status", Type: table.String},
+		{Name: "total", Type: table.Numeric, Precision: 12, Scale: 2, From: table.FromDecimal, FromScale: 2},
+		{Name: "updated_at", Type: table.Timestamp, From: table.FromMicros},
+		{Name: "address", Type: table.Struct, Fields: []table.Column{{Name: "city", Type: table.String}}},
+		{Name: "tags", Type: table.String, Mode: table.Repeated},
+		{Name: "valid", Type: table.Range, Element: table.Date, BadValues: table.PolicyNull},
+	}
+	want := Options{
+		Source: Source{
+			Subscription: "projects/demo/subscriptions/changes", Format: "auto", Epoch: 3,
+			UnavailablePlaceholder: "__debezium_unavailable_value",
+		},
+		CreateTables: true, UnlistedTables: "filter", Window: 2 * time.Second,
+		Tables: []table.Rule{
+			{
+				Source: "public.orders", Destination: "shop.orders", PrimaryKey: []string{"order_id"}, Columns: columns,
+				ClusterBy: []string{"order_id"}, PartitionBy: &table.Partition{Column: "updated_at", Type: "DAY"}, MaxStaleness: 15 * time.Minute,
+				MissingPositions: "arrival", UnavailableValues: "reject", UnknownColumns: "ignore", BadValues: "null",
+				Deletes: "hard", Tombstones: "ignore", Truncates: "reject",
+			},
+			{Source: "archive.orders", Destination: "other-project.shop.archived_orders", PrimaryKey: []string{"order_id"}, Columns: columns},
+			{Source: "public.*", Destination: "shop.{table}"},
+		},
+		DeadLetters: DeadLetters{Topic: "projects/demo/topics/changes-dead"},
+		Runtime: Runtime{
+			BigQueryRESTEndpoint: "http://127.0.0.1:9050", BigQueryGRPCEndpoint: "127.0.0.1:9060", BigQueryPlaintext: true,
+			MaxOutstandingMessages: 1000,
+		},
+	}
+	if diff := cmp.Diff(want, o, cmpopts.IgnoreUnexported(Options{})); diff != "" {
+		t.Errorf("options (-want +got):\n%s", diff)
+	}
+}
+
+// Every file under testdata/findings has its findings beside it. Rewrite them
+// with -update, and read the difference.
+func TestValidate_findings(t *testing.T) {
+	files, err := filepath.Glob("testdata/findings/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no files: %v", err)
+	}
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			o := Parse(filepath.Base(file), text)
+			got := ""
+			if err := o.Validate(); err != nil {
+				got = err.Error() + "\n"
+			}
+			golden := strings.TrimSuffix(file, ".yaml") + ".txt"
+			if *update {
+				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got == "" {
+				t.Error("nothing was found")
+			}
+			if diff := cmp.Diff(string(want), got); diff != "" {
+				t.Errorf("findings (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestFindings_haveLines(t *testing.T) {
+	files, _ := filepath.Glob("testdata/findings/*.yaml")
+	for _, file := range files {
+		o, err := Load(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var findings Findings
+		if !errors.As(o.Validate(), &findings) {
+			t.Errorf("%s: the error is no Findings", file)
+		}
+		last := 0
+		for _, f := range findings {
+			if f.Line != 0 && f.Line < last {
+				t.Errorf("%s: line %d comes after line %d", file, f.Line, last)
+			}
+			last = max(last, f.Line)
+		}
+	}
+}
+
+func TestLoad_missingFile(t *testing.T) {
+	if _, err := Load("testdata/none.yaml"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("Load of a missing file: %v", err)
+	}
+}
+
+func TestTheDemosConfiguration(t *testing.T) {
+	o, err := Load("../examples/shop/pipeline.yaml")
+	if errors.Is(err, os.ErrNotExist) {
+		t.Skip("the demo is elsewhere")
+	}
+	if err == nil {
+		err = o.Validate()
+	}
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// FuzzParse: any text is read without a panic, and what is found has a problem
+// and a line of the text.
+func FuzzParse(f *testing.F) {
+	for _, glob := range []string{"testdata/*.yaml", "testdata/findings/*.yaml"} {
+		files, _ := filepath.Glob(glob)
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				f.Fatal(err)
+			}
+			f.Add(text)
+		}
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		o := Parse("x.yaml", text)
+		var findings Findings
+		if err := o.Validate(); err != nil && !errors.As(err, &findings) {
+			t.Fatalf("an error that is no Findings: %v", err)
+		}
+		lines := strings.Count(string(text), "\n") + strings.Count(string(text), "\r") + 2
+		for _, finding := range findings {
+			if finding.Problem == "" || finding.Line < 0 || finding.Line > lines {
+				t.Fatalf("finding %+v in a text of %d lines", finding, lines)
+			}
+		}
+	})
+}
