@@ -23,6 +23,7 @@ func (e *Encoder) appendArray(dst []byte, f *field, v *change.Value) ([]byte, *V
 		}
 		e.documents.close()
 		return dst, err
+	default:
 	}
 	return dst, bad("a REPEATED column takes no %s", kindWords[v.Kind()])
 }

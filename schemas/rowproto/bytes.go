@@ -24,8 +24,8 @@ func appendBytes(e *Encoder, f *field, dst []byte, v *change.Value) ([]byte, *Va
 	default:
 		return dst, mismatch(f, v)
 	}
-	start, ok := len(dst), false
-	out := openLength(dst)
+	var ok bool
+	start, out := len(dst), openLength(dst)
 	switch from {
 	case table.FromBase64:
 		if out, ok = appendBase64(out, v.Text()); !ok {

@@ -3,15 +3,15 @@ package rowproto
 import (
 	"testing"
 
+	"beamcdc/schemas/change"
+	"beamcdc/schemas/table"
+
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protodesc"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/reflect/protoregistry"
 	"google.golang.org/protobuf/types/descriptorpb"
 	"google.golang.org/protobuf/types/dynamicpb"
-
-	"beamcdc/schemas/change"
-	"beamcdc/schemas/table"
 
 	"cloud.google.com/go/bigquery/storage/apiv1/storagepb"
 )
@@ -42,7 +42,7 @@ func compile(t testing.TB, columns ...table.Column) *Plan {
 func messageType(t testing.TB, p *Plan) protoreflect.MessageDescriptor {
 	t.Helper()
 	file, err := protodesc.NewFile(&descriptorpb.FileDescriptorProto{
-		Name: proto.String("row.proto"), Syntax: proto.String("proto2"),
+		Name: new("row.proto"), Syntax: new("proto2"),
 		MessageType: []*descriptorpb.DescriptorProto{p.Descriptor()},
 		Dependency:  []string{"google/cloud/bigquery/storage/v1/annotations.proto"},
 	}, annotations{})
@@ -109,19 +109,4 @@ var someSequence = change.NewSequence(1, 2, 3, 4)
 // row returns the columns of a row with key 7.
 func row(columns ...change.Column) []change.Column {
 	return append([]change.Column{{Name: "id", Value: change.Int64(7)}}, columns...)
-}
-
-// encodeValue encodes one value for one column and returns what a reader finds:
-// nil for NULL.
-func encodeValue(t testing.TB, c table.Column, v change.Value) (any, error) {
-	t.Helper()
-	if c.Name == "" {
-		c.Name = "c"
-	}
-	p := compile(t, c)
-	data, err := p.AppendUpsert(nil, row(change.Column{Name: c.Name, Value: v}), someSequence, RowOptions{})
-	if err != nil {
-		return nil, err
-	}
-	return read(t, messageType(t, p), data)[c.Name], nil
 }

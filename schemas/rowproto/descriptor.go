@@ -1,17 +1,18 @@
 package rowproto
 
 import (
+	"cmp"
 	"encoding/hex"
-	"sort"
+	"slices"
 	"strings"
+
+	"beamcdc/schemas/table"
 
 	"cloud.google.com/go/bigquery/storage/apiv1/storagepb"
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/descriptorpb"
-
-	"beamcdc/schemas/table"
 )
 
 // BigQuery's CDC pseudo-columns.
@@ -67,22 +68,22 @@ func init() { // not a literal: the functions use the map
 // message that the row uses is nested in it directly and fields are in the
 // order of their numbers.
 func describe(root *message) *descriptorpb.DescriptorProto {
-	d := &descriptorpb.DescriptorProto{Name: proto.String(rootName)}
+	d := &descriptorpb.DescriptorProto{Name: new(rootName)}
 	nested := map[string]*descriptorpb.DescriptorProto{}
 	d.Field = describeFields(root, rootName, nested)
 	for name, number := range map[string]protowire.Number{ChangeTypeColumn: changeTypeNumber, SequenceNumberColumn: sequenceNumberNumber} {
 		d.Field = append(d.Field, &descriptorpb.FieldDescriptorProto{
-			Name:   proto.String(name),
-			Number: proto.Int32(int32(number)),
+			Name:   new(name),
+			Number: new(int32(number)),
 			Label:  descriptorpb.FieldDescriptorProto_LABEL_OPTIONAL.Enum(),
 			Type:   descriptorpb.FieldDescriptorProto_TYPE_STRING.Enum(),
 		})
 	}
-	sort.Slice(d.Field, func(i, j int) bool { return d.Field[i].GetNumber() < d.Field[j].GetNumber() })
+	slices.SortFunc(d.GetField(), func(a, b *descriptorpb.FieldDescriptorProto) int { return cmp.Compare(a.GetNumber(), b.GetNumber()) })
 	for _, n := range nested {
 		d.NestedType = append(d.NestedType, n)
 	}
-	sort.Slice(d.NestedType, func(i, j int) bool { return d.NestedType[i].GetName() < d.NestedType[j].GetName() })
+	slices.SortFunc(d.GetNestedType(), func(a, b *descriptorpb.DescriptorProto) int { return cmp.Compare(a.GetName(), b.GetName()) })
 	return d
 }
 
@@ -96,8 +97,8 @@ func describeFields(m *message, name string, nested map[string]*descriptorpb.Des
 	for i := range m.fields {
 		f := &m.fields[i]
 		d := &descriptorpb.FieldDescriptorProto{
-			Name:   proto.String(f.name),
-			Number: proto.Int32(int32(f.number)),
+			Name:   new(f.name),
+			Number: new(int32(f.number)),
 			// OPTIONAL for REQUIRED columns too: a DELETE has the key columns alone.
 			Label: descriptorpb.FieldDescriptorProto_LABEL_OPTIONAL.Enum(),
 			Type:  kinds[f.column.Type].proto.Enum(),
@@ -106,23 +107,24 @@ func describeFields(m *message, name string, nested map[string]*descriptorpb.Des
 			d.Label = descriptorpb.FieldDescriptorProto_LABEL_REPEATED.Enum()
 		}
 		if f.packed {
-			d.Options = &descriptorpb.FieldOptions{Packed: proto.Bool(true)}
+			d.Options = &descriptorpb.FieldOptions{Packed: new(true)}
 		}
 		if !protoreflect.Name(f.name).IsValid() {
 			annotate(d, f.name, taken)
 		}
 		switch f.column.Type {
 		case table.Struct:
-			n := &descriptorpb.DescriptorProto{Name: proto.String(name + "__" + d.GetName())}
+			n := &descriptorpb.DescriptorProto{Name: new(name + "__" + d.GetName())}
 			for nested[n.GetName()] != nil { // a column a__b beside a field b of a
-				n.Name = proto.String(n.GetName() + "_")
+				n.Name = new(n.GetName() + "_")
 			}
 			nested[n.GetName()] = n
 			n.Field = describeFields(f.message, n.GetName(), nested)
 			d.TypeName = n.Name
 		case table.Range:
-			d.TypeName = proto.String("rangemessage_range_" + strings.ToLower(string(f.column.Element)))
+			d.TypeName = new("rangemessage_range_" + strings.ToLower(string(f.column.Element)))
 			nested[d.GetTypeName()] = describeRange(d.GetTypeName(), f.column.Element)
+		default:
 		}
 		fields[i] = d
 	}
@@ -137,9 +139,9 @@ func annotate(d *descriptorpb.FieldDescriptorProto, name string, taken map[strin
 		safe += "_"
 	}
 	taken[safe] = true
-	d.Name = proto.String(safe)
-	if d.Options == nil {
+	d.Name = new(safe)
+	if d.GetOptions() == nil {
 		d.Options = &descriptorpb.FieldOptions{}
 	}
-	proto.SetExtension(d.Options, storagepb.E_ColumnName, name)
+	proto.SetExtension(d.GetOptions(), storagepb.E_ColumnName, name)
 }

@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"beamcdc/schemas/change"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // documents reads JSON arrays and objects into columns. Levels that contain one
@@ -91,8 +91,9 @@ func untyped(text string, kind jsontext.Kind) change.Value {
 		return change.Number(text)
 	case '"':
 		return change.Text(unquote(text))
+	default:
+		return change.Raw(text)
 	}
-	return change.Raw(text)
 }
 
 // unquote returns the content of a JSON string that is known to be valid. Most

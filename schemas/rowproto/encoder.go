@@ -6,10 +6,10 @@ import (
 	"strconv"
 	"strings"
 
-	"google.golang.org/protobuf/encoding/protowire"
-
 	"beamcdc/schemas/change"
 	"beamcdc/schemas/table"
+
+	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // Encoder encodes rows by a Plan and remembers the column order of the last
@@ -75,9 +75,9 @@ func (e *Encoder) appendRow(dst []byte, row []change.Column, o RowOptions) ([]by
 		case at >= 0:
 			dst, err = e.appendField(dst, f, &row[at].Value)
 		case at == ambiguous:
-			err = ambiguousColumn(f)
+			err = ambiguousColumn()
 		case f.key:
-			err = missingKey(f, "the row doesn't have it")
+			err = missingKey("the row doesn't have it")
 		case o.AbsentUnavailable:
 			err = refused(ReasonUnavailable, "the source left it out, and it is not known")
 		case f.required:
@@ -99,7 +99,7 @@ func (e *Encoder) appendKeyFields(dst []byte, columns []change.Column) ([]byte, 
 		if !f.key {
 			continue
 		}
-		v, err := e.keyValue(f, i, columns)
+		v, err := e.keyValue(i, columns)
 		if err == nil {
 			dst, err = e.appendField(dst, f, v)
 		}
@@ -110,13 +110,14 @@ func (e *Encoder) appendKeyFields(dst []byte, columns []change.Column) ([]byte, 
 	return dst, nil
 }
 
-// keyValue returns the value of a key column; e.keys is matched to the columns.
-func (e *Encoder) keyValue(f *field, i int, columns []change.Column) (*change.Value, *ValueError) {
+// keyValue returns the value of the i-th field, a key column; e.keys is matched
+// to the columns.
+func (e *Encoder) keyValue(i int, columns []change.Column) (*change.Value, *ValueError) {
 	switch at := e.keys.slots[i]; at {
 	case absent:
-		return nil, missingKey(f, "the key doesn't have it")
+		return nil, missingKey("the key doesn't have it")
 	case ambiguous:
-		return nil, ambiguousColumn(f)
+		return nil, ambiguousColumn()
 	default:
 		return &columns[at].Value, nil
 	}
@@ -130,6 +131,7 @@ func (e *Encoder) appendField(dst []byte, f *field, v *change.Value) ([]byte, *V
 		return dst, f.null()
 	case change.KindUnavailable:
 		return dst, refused(ReasonUnavailable, "the source left its unchanged value out")
+	default:
 	}
 	start := len(dst)
 	var err *ValueError
@@ -158,18 +160,18 @@ func (e *Encoder) appendField(dst []byte, f *field, v *change.Value) ([]byte, *V
 func (f *field) null() *ValueError {
 	switch {
 	case f.key:
-		return missingKey(f, "it is NULL")
+		return missingKey("it is NULL")
 	case f.required:
 		return refused(ReasonNullRequired, "it is NULL")
 	}
 	return nil
 }
 
-func missingKey(f *field, what string) *ValueError {
+func missingKey(what string) *ValueError {
 	return refused(ReasonMissingKey, "%s, and it is part of the primary key", what)
 }
 
-func ambiguousColumn(*field) *ValueError {
+func ambiguousColumn() *ValueError {
 	return refused(ReasonAmbiguous, "two columns of the source match it: BigQuery's names know no case")
 }
 

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"hash"
 
+	"beamcdc/schemas/table"
+
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/descriptorpb"
-
-	"beamcdc/schemas/table"
 )
 
 // fingerprint hashes the descriptor, and what it doesn't show: a NUMERIC and a

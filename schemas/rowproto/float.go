@@ -1,13 +1,14 @@
 package rowproto
 
 import (
+	"bytes"
 	"errors"
 	"math"
 	"strconv"
 
-	"google.golang.org/protobuf/encoding/protowire"
-
 	"beamcdc/schemas/change"
+
+	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // appendFloat64 appends a FLOAT64. A number with a point or an exponent is the
@@ -66,8 +67,8 @@ func (e *Encoder) overflow(f *field, x float64, wrong error) (float64, *ValueErr
 	return math.Copysign(math.MaxFloat64, x), nil
 }
 
-// sameDigits returns the double nearest to the decimal if its shortest text has
-// the decimal's digits.
+// sameDigits returns the double nearest to the decimal if its value is the
+// decimal's, or its shortest text has the decimal's digits.
 func (e *Encoder) sameDigits(f *field, d *decimal) (float64, *ValueError) {
 	if d.digits == 0 {
 		return 0, nil
@@ -87,7 +88,8 @@ func (e *Encoder) sameDigits(f *field, d *decimal) (float64, *ValueError) {
 	var shortest [32]byte
 	back, _ := parseDecimal(textOf(strconv.AppendFloat(shortest[:0], x, 'e', -1, 64)))
 	var again [820]byte
-	if string(back.appendPlain(again[:0])) != string(text) {
+	if !bytes.Equal(back.appendPlain(again[:0]), text) &&
+		(math.Abs(x) < 1<<53 || !bytes.Equal(strconv.AppendFloat(again[:0], x, 'f', 0, 64), text)) {
 		if !f.clamp {
 			return 0, bad("the number has more digits than FLOAT64 keeps")
 		}

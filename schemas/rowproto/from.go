@@ -52,8 +52,9 @@ func exponentOf(unit table.From) int64 {
 		return 3
 	case table.FromNanos:
 		return -3
+	default:
+		return 0
 	}
-	return 0
 }
 
 // microsOf returns the value, a number of the column's unit, in microseconds.
@@ -113,6 +114,7 @@ func scaleInt(n int64, unit table.From) (micros int64, ok bool) {
 		return floorDiv(n, 1_000), true
 	case table.FromDays:
 		factor = microsPerDay
+	default:
 	}
 	if n > math.MaxInt64/factor || n < math.MinInt64/factor {
 		return 0, false
@@ -146,8 +148,9 @@ func isNumber(v *change.Value) bool {
 		return true
 	case change.KindText, change.KindString:
 		return looksNumeric(v.Text())
+	default:
+		return false
 	}
-	return false
 }
 
 // needsUnit says which setting would decide what a number means.

@@ -39,8 +39,9 @@ func appendGeography(e *Encoder, f *field, dst []byte, v *change.Value) ([]byte,
 		return appendGeographyText(dst, v.Text()) // GeoJSON
 	case change.KindStruct:
 		return e.appendWKBObject(dst, v.Elems())
+	default:
+		return dst, mismatch(f, v)
 	}
-	return dst, mismatch(f, v)
 }
 
 func appendGeographyText(dst []byte, text string) ([]byte, *ValueError) {
@@ -74,6 +75,7 @@ func (e *Encoder) appendWKBObject(dst []byte, columns []change.Column) ([]byte, 
 					return dst, bad("its wkb is no base64")
 				}
 				raw = decoded
+			default:
 			}
 		case "srid":
 			if v.IsNull() {

@@ -63,6 +63,7 @@ func appendInt64(e *Encoder, f *field, dst []byte, v *change.Value) ([]byte, *Va
 		if n, ok := shortInt(v.Text()); ok && (n >= 0 || f.column.From != table.FromUnsigned) {
 			return appendInt(dst, n), nil
 		}
+	default:
 	}
 	d, err := e.decimalOf(f, v)
 	if err != nil {

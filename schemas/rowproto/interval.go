@@ -56,6 +56,7 @@ func (e *Encoder) spanOf(f *field, v *change.Value) (span, *ValueError) {
 		case table.FromDays:
 			micros, err := e.microsOf(f, v)
 			return span{days: micros / microsPerDay}, err
+		default:
 		}
 		micros, err := e.microsOf(f, v)
 		return span{micros: micros}, err

@@ -4,10 +4,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"beamcdc/schemas/change"
 	"beamcdc/schemas/table"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // maxNesting is BigQuery's limit for JSON.

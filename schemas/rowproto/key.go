@@ -1,10 +1,10 @@
 package rowproto
 
 import (
-	"google.golang.org/protobuf/encoding/protowire"
-
 	"beamcdc/schemas/change"
 	"beamcdc/schemas/table"
+
+	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // AppendKey is Plan.AppendKey.
@@ -24,7 +24,7 @@ func (e *Encoder) AppendKey(dst []byte, columns []change.Column) ([]byte, error)
 func (e *Encoder) appendKey(dst []byte, columns []change.Column) ([]byte, *ValueError) {
 	e.keys.match(e.plan.root, columns)
 	for _, f := range e.plan.key {
-		v, err := e.keyValue(f, int(f.number)-1, columns)
+		v, err := e.keyValue(int(f.number)-1, columns)
 		if err == nil {
 			dst, err = e.appendKeyPart(dst, f, v)
 		}
@@ -55,6 +55,7 @@ func (e *Encoder) typedKey(f *field, v *change.Value) (change.Value, *ValueError
 		return change.Value{}, f.null()
 	case change.KindUnavailable:
 		return change.Value{}, refused(ReasonUnavailable, "the source left its value out, and it is part of the primary key")
+	default:
 	}
 	switch f.column.Type {
 	case table.DateTime:
@@ -69,6 +70,7 @@ func (e *Encoder) typedKey(f *field, v *change.Value) (change.Value, *ValueError
 			micros, err = e.within(f, micros, 0, microsPerDay-1)
 		}
 		return change.Time(micros), err
+	default:
 	}
 	// The other types' wire encoding is their one form.
 	part, err := f.append(e, f, e.part[:0], v)
@@ -83,6 +85,7 @@ func (e *Encoder) typedKey(f *field, v *change.Value) (change.Value, *ValueError
 			return change.String(textOf(content)), nil
 		case table.Bytes:
 			return change.Bytes(textOf(content)), nil
+		default:
 		}
 		return change.Decimal(textOf(content)), nil
 	}
@@ -94,6 +97,7 @@ func (e *Encoder) typedKey(f *field, v *change.Value) (change.Value, *ValueError
 		return change.Date(int64(n)), nil
 	case table.Timestamp:
 		return change.Timestamp(int64(n)), nil
+	default:
+		return change.Int64(int64(n)), nil
 	}
-	return change.Int64(int64(n)), nil
 }

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"strings"
 
-	"google.golang.org/protobuf/encoding/protowire"
-
 	"beamcdc/schemas/change"
 	"beamcdc/schemas/table"
+
+	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // message is a row or a STRUCT: its fields, and how to find one by name.
@@ -109,6 +109,7 @@ func (p *Plan) compileField(f *field, c *table.Column, position int, path string
 		f.message = nested
 	case table.Range:
 		return compileRange(f, c)
+	default:
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package rowproto
 
 import (
+	"bytes"
 	"math"
 	"math/big"
 	"strconv"
@@ -40,8 +41,9 @@ func (e *Encoder) decimalOf(f *field, v *change.Value) (decimal, *ValueError) {
 		return e.textDecimal(f, v)
 	case change.KindRaw, change.KindStruct:
 		return e.scaledDecimal(v)
+	default:
+		return decimal{}, mismatch(f, v)
 	}
-	return decimal{}, mismatch(f, v)
 }
 
 func (e *Encoder) digitsOf(digits []byte) (decimal, *ValueError) {
@@ -51,13 +53,19 @@ func (e *Encoder) digitsOf(digits []byte) (decimal, *ValueError) {
 }
 
 // floatDecimal takes the shortest decimal that reads back as the same double:
-// the digits that the message showed.
+// the digits that the message showed. Beyond 2^53 that is another integer than
+// the double's own value, unless both are the same.
 func (e *Encoder) floatDecimal(v float64) (decimal, *ValueError) {
 	switch {
 	case math.IsNaN(v):
 		return decimal{}, notANumber()
 	case math.IsInf(v, 0):
 		return infinity(v < 0), nil
+	case math.Abs(v) > 1<<53:
+		var exact, shortest [400]byte
+		if !bytes.Equal(strconv.AppendFloat(exact[:0], v, 'f', 0, 64), strconv.AppendFloat(shortest[:0], v, 'f', -1, 64)) {
+			return decimal{}, bad("a floating-point number beyond 2^53 stands for several integers")
+		}
 	}
 	return e.digitsOf(strconv.AppendFloat(e.digits[:0], v, 'e', -1, 64))
 }
@@ -178,6 +186,7 @@ func (e *Encoder) scaledDecimal(v *change.Value) (decimal, *ValueError) {
 		d, ok = e.unscaled(bytesOf(value.Text()), places)
 	case change.KindText, change.KindString:
 		d, ok = e.base64Decimal(value.Text(), places)
+	default:
 	}
 	if !ok {
 		return decimal{}, bad(shape)

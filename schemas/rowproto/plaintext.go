@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"beamcdc/schemas/change"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // appendPlainText appends the text of a typed value to become a STRING: a date
@@ -23,8 +23,9 @@ func (e *Encoder) appendPlainText(f *field, dst []byte, v *change.Value) ([]byte
 		return appendTemporalText(dst, v)
 	case change.KindArray, change.KindStruct:
 		return e.appendDocument(dst, v, true)
+	default:
+		return dst, mismatch(f, v)
 	}
-	return dst, mismatch(f, v)
 }
 
 // appendFloatText appends the shortest digits that read back as the same double.
@@ -52,6 +53,7 @@ func appendTemporalText(dst []byte, v *change.Value) ([]byte, *ValueError) {
 		lo, hi = minDay, maxDay
 	case change.KindTime:
 		lo, hi = 0, microsPerDay-1
+	default:
 	}
 	if n < lo || n > hi {
 		return dst, bad("the value is no date or time between 0001-01-01 and 9999-12-31")
@@ -63,8 +65,9 @@ func appendTemporalText(dst []byte, v *change.Value) ([]byte, *ValueError) {
 		return appendTimeText(dst, n), nil
 	case change.KindTimestamp:
 		return append(appendDateTimeText(dst, n), 'Z'), nil
+	default:
+		return appendDateTimeText(dst, n), nil
 	}
-	return appendDateTimeText(dst, n), nil
 }
 
 // appendDocument appends a value as JSON: numbers by their digits, bytes as
@@ -102,8 +105,9 @@ func (e *Encoder) appendDocument(dst []byte, v *change.Value, words bool) ([]byt
 		return e.appendMembers(dst, v.Elems(), false, words)
 	case change.KindStruct:
 		return e.appendMembers(dst, v.Elems(), true, words)
+	default:
+		return dst, bad("a JSON document takes no %s", kindWords[v.Kind()])
 	}
-	return dst, bad("a JSON document takes no %s", kindWords[v.Kind()])
 }
 
 func (e *Encoder) appendMembers(dst []byte, members []change.Column, named, words bool) ([]byte, *ValueError) {

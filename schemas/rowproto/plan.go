@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"sync"
 
-	"google.golang.org/protobuf/types/descriptorpb"
-
 	"beamcdc/schemas/change"
 	"beamcdc/schemas/table"
+
+	"google.golang.org/protobuf/types/descriptorpb"
 )
 
 // Plan is a table's schema compiled for encoding: its protobuf descriptor and,

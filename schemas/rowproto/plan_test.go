@@ -3,10 +3,10 @@ package rowproto
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"beamcdc/schemas/change"
 	"beamcdc/schemas/table"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestUpsert_FirstSlice(t *testing.T) {

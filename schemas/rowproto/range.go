@@ -4,12 +4,11 @@ import (
 	"fmt"
 	"strings"
 
-	"google.golang.org/protobuf/encoding/protowire"
-	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/types/descriptorpb"
-
 	"beamcdc/schemas/change"
 	"beamcdc/schemas/table"
+
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/types/descriptorpb"
 )
 
 // The field numbers of a RANGE's bounds. An unset bound is unbounded.
@@ -33,14 +32,14 @@ func compileRange(f *field, c *table.Column) error {
 func describeRange(name string, element table.Type) *descriptorpb.DescriptorProto {
 	bound := func(name string, number protowire.Number) *descriptorpb.FieldDescriptorProto {
 		return &descriptorpb.FieldDescriptorProto{
-			Name:   proto.String(name),
-			Number: proto.Int32(int32(number)),
+			Name:   new(name),
+			Number: new(int32(number)),
 			Label:  descriptorpb.FieldDescriptorProto_LABEL_OPTIONAL.Enum(),
 			Type:   kinds[element].proto.Enum(),
 		}
 	}
 	return &descriptorpb.DescriptorProto{
-		Name:  proto.String(name),
+		Name:  new(name),
 		Field: []*descriptorpb.FieldDescriptorProto{bound("start", rangeStart), bound("end", rangeEnd)},
 	}
 }
@@ -124,6 +123,7 @@ func (e *Encoder) boundsIn(f *field, columns []change.Column) (b bounds, err *Va
 			continue
 		case change.KindUnavailable:
 			return b, refused(ReasonUnavailable, "the source left its unchanged value out")
+		default:
 		}
 		*has = true
 		if *at, err = e.boundOf(f.bound, v); err != nil {

@@ -18,8 +18,9 @@ func appendStruct(e *Encoder, f *field, dst []byte, v *change.Value) ([]byte, *V
 		}
 		e.documents.close()
 		return dst, err
+	default:
+		return dst, mismatch(f, v)
 	}
-	return dst, mismatch(f, v)
 }
 
 func (e *Encoder) appendFields(f *field, dst []byte, columns []change.Column) ([]byte, *ValueError) {
@@ -38,7 +39,7 @@ func (e *Encoder) appendFields(f *field, dst []byte, columns []change.Column) ([
 		case at >= 0:
 			dst, err = e.appendField(dst, nested, &columns[at].Value)
 		case at == ambiguous:
-			err = ambiguousColumn(nested)
+			err = ambiguousColumn()
 		case nested.required:
 			err = refused(ReasonNullRequired, "the struct doesn't have it")
 		}

@@ -48,6 +48,7 @@ func (e *Encoder) daysOf(f *field, v *change.Value) (int64, *ValueError) {
 		if n, ok := shortInt(v.Text()); ok && (f.column.From == "" || f.column.From == table.FromDays) {
 			return n, nil
 		}
+	default:
 	}
 	if isNumber(v) {
 		if f.column.From == "" && v.Kind() != change.KindNumber {
@@ -118,6 +119,7 @@ func (e *Encoder) instantOf(f *field, v *change.Value) (int64, *ValueError) {
 			return saturatingDays(v.Int()), nil
 		}
 		return 0, bad("the value is a date without a zone; `from: days` reads it as midnight UTC")
+	default:
 	}
 	if isNumber(v) {
 		if f.column.From == "" {
@@ -161,6 +163,7 @@ func (e *Encoder) civilOf(f *field, v *change.Value) (int64, *ValueError) {
 			return v.Int(), nil
 		}
 		return 0, bad("the value is an instant, which has no one date and time without a zone; `from: micros` takes UTC's")
+	default:
 	}
 	if isNumber(v) {
 		if f.column.From == "" {
@@ -284,6 +287,7 @@ func (e *Encoder) readCivil(f *field, v *change.Value) (civil, *ValueError) {
 		return c, nil
 	case change.KindRaw, change.KindStruct:
 		return e.structuredCivil(v)
+	default:
+		return civil{}, mismatch(f, v)
 	}
-	return civil{}, mismatch(f, v)
 }

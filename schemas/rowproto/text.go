@@ -22,6 +22,7 @@ func appendText(e *Encoder, f *field, dst []byte, v *change.Value) ([]byte, *Val
 		if f.column.From != table.FromUnsigned {
 			return e.appendChecked(f, dst, v.Text())
 		}
+	default:
 	}
 	text, err := e.textOfValue(f, e.text[:0], v)
 	e.text = text
@@ -55,8 +56,9 @@ func (e *Encoder) textOfValue(f *field, dst []byte, v *change.Value) ([]byte, *V
 			return base64.StdEncoding.AppendEncode(dst, bytesOf(v.Text())), nil
 		}
 		return dst, bad("the value is bytes; `from: text` takes them as the text's UTF-8, `bad_values: string` as base64")
+	default:
+		return e.appendPlainText(f, dst, v)
 	}
-	return e.appendPlainText(f, dst, v)
 }
 
 // textFrom reads a text that stands for another.
@@ -90,8 +92,9 @@ func (e *Encoder) textFrom(f *field, dst []byte, v *change.Value) ([]byte, *Valu
 			return dst, bad("`from: unsigned` takes whole numbers of 64 bits")
 		}
 		return d.appendPlain(dst), nil
+	default:
+		return append(dst, v.Text()...), nil
 	}
-	return append(dst, v.Text()...), nil
 }
 
 // appendChecked appends a text that must be UTF-8 and no longer than the column allows.
