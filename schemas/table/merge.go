@@ -1,0 +1,128 @@
+package table
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// FromRule returns the table to create for a rule. It is clustered by its key
+// when the rule says nothing, as far as BigQuery can: merging changes into the
+// table looks rows up by it. The error joins everything that is wrong, the
+// table's Problems included.
+func FromRule(name Name, rule *Rule) (*Table, error) {
+	t := &Table{
+		Name:         name,
+		Columns:      withPolicy(cloneColumns(rule.Columns), Policy(rule.BadValues)),
+		PrimaryKey:   slices.Clone(rule.PrimaryKey),
+		ClusterBy:    slices.Clone(rule.ClusterBy),
+		MaxStaleness: rule.MaxStaleness,
+	}
+	if rule.PartitionBy != nil {
+		partition := *rule.PartitionBy
+		t.PartitionBy = &partition
+	}
+	if len(t.ClusterBy) == 0 {
+		t.ClusterBy = slices.Clone(t.PrimaryKey[:min(len(t.PrimaryKey), maxClusterColumns)])
+	}
+	if len(rule.PrimaryKey) == 0 {
+		return nil, fmt.Errorf("table %v: it is to be created, and its rule has no primary_key; name the columns that identify a row", name)
+	}
+	if err := errors.Join(Problems(t)...); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// WithHints returns a copy of the table, as BigQuery describes it, with what the
+// rule adds to its columns: From, FromScale and BadValues. Columns are matched
+// without regard to case, as BigQuery does. The error joins one for every
+// configured column that the table lacks or has with another type; parameters
+// don't count ("NUMERIC(10, 2)" and "NUMERIC" are one type), nor does REQUIRED:
+// in both the table's word is law. A configured column may leave type and mode
+// out. The rule's primary key is CheckKey's affair.
+func WithHints(t *Table, rule *Rule) (*Table, error) {
+	hinted := *t
+	hinted.Columns = cloneColumns(t.Columns)
+	hinted.PrimaryKey = slices.Clone(t.PrimaryKey)
+	hinted.ClusterBy = slices.Clone(t.ClusterBy)
+	if t.PartitionBy != nil {
+		partition := *t.PartitionBy
+		hinted.PartitionBy = &partition
+	}
+	h := hints{table: t.Name}
+	h.add(hinted.Columns, rule.Columns, "")
+	if err := errors.Join(h.errs...); err != nil {
+		return nil, err
+	}
+	hinted.Columns = withPolicy(hinted.Columns, Policy(rule.BadValues))
+	return &hinted, nil
+}
+
+type hints struct {
+	table Name
+	errs  []error
+}
+
+func (h *hints) report(column, format string, args ...any) {
+	h.errs = append(h.errs, fmt.Errorf("table %v: configured column %q: %w", h.table, column, fmt.Errorf(format, args...)))
+}
+
+// add puts what is configured for the columns below path into them.
+func (h *hints) add(columns, configured []Column, path string) {
+	seen := make(map[string]bool, len(configured))
+	for i := range configured {
+		hint := &configured[i]
+		name := path + clip(hint.Name)
+		if seen[fold(hint.Name)] {
+			h.report(name, "it is configured twice, for BigQuery doesn't tell names apart by case; leave one out")
+			continue
+		}
+		seen[fold(hint.Name)] = true
+		c := findColumn(columns, hint.Name)
+		if c == nil {
+			h.report(name, "BigQuery's table has no such column; add it there (ALTER TABLE … ADD COLUMN), or take it out of the configuration")
+			continue
+		}
+		if !sameType(c, hint) {
+			configured := *hint
+			configured.Type = cmp.Or(hint.Type, c.Type) // where it leaves the type out, the mode differs
+			h.report(name, "it is of type %s, and in BigQuery of type %s; make the configuration agree", clip(configured.SQLType()), clip(c.SQLType()))
+			continue
+		}
+		c.From, c.FromScale, c.BadValues = hint.From, hint.FromScale, hint.BadValues
+		h.add(c.Fields, hint.Fields, name+".")
+	}
+}
+
+// sameType reports whether the table's column is of the configured type.
+func sameType(c, hint *Column) bool {
+	if hint.Mode != "" && (hint.Mode == Repeated) != (c.Mode == Repeated) {
+		return false
+	}
+	if hint.Type == "" {
+		return true
+	}
+	return hint.Type == c.Type && (hint.Element == "" || hint.Element == c.Element)
+}
+
+// withPolicy gives the columns that have none of their own the rule's policy for
+// bad values.
+func withPolicy(columns []Column, policy Policy) []Column {
+	for i := range columns {
+		if columns[i].BadValues == "" {
+			columns[i].BadValues = policy
+		}
+		withPolicy(columns[i].Fields, columns[i].BadValues)
+	}
+	return columns
+}
+
+func cloneColumns(columns []Column) []Column {
+	cloned := slices.Clone(columns)
+	for i := range cloned {
+		cloned[i].Fields = cloneColumns(cloned[i].Fields)
+	}
+	return cloned
+}
