@@ -75,3 +75,6 @@ func (c *Cache) use(e entry) {
 		}
 	}
 }
+
+// Bytes returns how many bytes of schemas' JSON the cache holds.
+func (c *Cache) Bytes() int { return c.bytes }

@@ -1,98 +1,105 @@
 package debezium
 
 import (
+	"strings"
+
+	"beamcdc/schemas/change"
 	"beamcdc/schemas/envelope/connect"
+	"beamcdc/schemas/envelope/internal/scan"
 )
 
 // key reads the key columns that an ordering key holds. What is no JSON object
 // holds none: an empty one, the sink's "default", a fixed text, a text that is
 // cut off. Without a schema of its own the columns have those of the row.
 func (d *Decoder) key(orderingKey string) image {
-	if orderingKey == "" || orderingKey[0] != '{' {
+	text := scan.TrimSpace(orderingKey)
+	if text == "" || text[0] != '{' {
 		return image{}
 	}
-	rows := d.msg.after.schema
-	if rows == nil {
-		rows = d.msg.before.schema
-	}
 	columns, doubts := len(d.columns), len(d.doubts)
-	key, ok := d.wrappedKey(orderingKey)
-	if !ok {
-		d.columns, d.doubts = d.columns[:columns], d.doubts[:doubts]
-		key, ok = d.bareKey(orderingKey, rows)
+	if key, ok := d.keyOfKnownSchema(text); ok {
+		return key
 	}
-	if !ok || key.start == key.end {
-		d.columns, d.doubts = d.columns[:columns], d.doubts[:doubts]
+	d.forget(columns, doubts)
+	schema := d.msg.after.schema
+	if schema == nil {
+		schema = d.msg.before.schema
+	}
+	key, ok := d.bareKey(text, schema)
+	if ok && d.isWrapped(key) {
+		d.forget(columns, doubts)
+		if schema, text, ok = d.unwrapKey(text); ok {
+			key, ok = d.bareKey(text, schema)
+		}
+	}
+	if !ok {
+		d.forget(columns, doubts)
 		return image{}
 	}
 	return key
 }
 
-// wrappedKey reads {"schema": …, "payload": {…}}.
-func (d *Decoder) wrappedKey(text string) (image, bool) {
-	rest, ok := cutName(text, '{', `"schema"`)
-	if !ok {
-		return image{}, false
-	}
-	schema, n := d.schemas.Prefix(rest)
-	if n == 0 {
-		return d.scanWrappedKey(text)
-	}
-	if rest, ok = cutName(rest[n:], ',', `"payload"`); !ok {
-		return image{}, false
-	}
-	d.scan.Reset(rest)
-	key, err := d.image("key", schema)
-	if err != nil {
-		return image{}, false
-	}
-	rest = d.scan.Rest()
-	return key, rest == "}"
-}
-
-// scanWrappedKey reads the same with a schema that is new.
-func (d *Decoder) scanWrappedKey(text string) (image, bool) {
-	s := d.scan
-	s.Reset(text)
-	if _, err := s.Object(); err != nil {
-		return image{}, false
-	}
-	var (
-		schema  *connect.Schema
-		key     image
-		members int
-	)
-	for {
-		name, more, err := s.Member()
-		switch {
-		case err != nil:
-			return image{}, false
-		case !more:
-			return key, members == 2 && s.End() == nil
-		}
-		members++
-		switch kind := s.Peek(); {
-		case name == "schema" && members == 1 && kind == '{':
-			var raw string
-			if raw, err = s.Value(); err == nil {
-				schema, err = d.schemas.Schema(raw)
-			}
-		case name == "schema" && members == 1 && kind == 'n':
-			err = s.Skip()
-		case name == "payload" && members == 2 && kind == '{':
-			key, err = d.image("key", schema)
-		default:
-			return image{}, false
-		}
-		if err != nil {
-			return image{}, false
-		}
-	}
+// forget drops the columns and doubts that came after so many.
+func (d *Decoder) forget(columns, doubts int) {
+	d.columns, d.doubts = d.columns[:columns], d.doubts[:doubts]
 }
 
 // bareKey reads {…}.
 func (d *Decoder) bareKey(text string, schema *connect.Schema) (image, bool) {
 	d.scan.Reset(text)
 	key, err := d.image("key", schema)
-	return key, err == nil && d.scan.End() == nil
+	return key, err == nil && key.start < key.end && d.scan.End() == nil
+}
+
+// isWrapped reports whether what was read as a key is {"schema": …, "payload": …}.
+// A key's columns may be so named too, but none of them is an object, or null.
+func (d *Decoder) isWrapped(key image) bool {
+	columns := d.columns[key.start:key.end]
+	if len(columns) != 2 {
+		return false
+	}
+	for _, c := range columns {
+		kind := c.Value.Kind()
+		isObject := kind == change.KindNull || (kind == change.KindRaw && c.Value.Text()[0] == '{')
+		if (c.Name != "schema" && c.Name != "payload") || !isObject {
+			return false
+		}
+	}
+	return true
+}
+
+// keyOfKnownSchema reads {"schema": …, "payload": {…}} with a schema that was
+// used not long ago.
+func (d *Decoder) keyOfKnownSchema(text string) (image, bool) {
+	rest, ok := cutName(text, '{', `"schema"`)
+	if !ok {
+		return image{}, false
+	}
+	schema, n := d.schemas.Prefix(rest)
+	if n == 0 {
+		return image{}, false
+	}
+	if rest, ok = cutName(scan.TrimSpace(rest[n:]), ',', `"payload"`); !ok || rest == "" || rest[0] != '{' {
+		return image{}, false
+	}
+	d.scan.Reset(rest)
+	key, err := d.image("key", schema)
+	if err != nil || key.start == key.end {
+		return image{}, false
+	}
+	return key, strings.TrimRight(scan.TrimSpace(d.scan.Rest()), " \t\r\n") == "}"
+}
+
+// unwrapKey returns the payload and the schema of {"schema": …, "payload": {…}}.
+func (d *Decoder) unwrapKey(text string) (schema *connect.Schema, payload string, ok bool) {
+	var fault error
+	scan.EachMember(text, func(name, value string) bool {
+		if name == `"payload"` {
+			payload = value
+		} else {
+			schema, fault = d.schemas.Schema(value)
+		}
+		return true
+	})
+	return schema, payload, fault == nil && payload != "" && payload[0] == '{'
 }

@@ -81,7 +81,10 @@ func ParseLSN(text string) (uint64, bool) {
 // ParseUint reads a decimal number of 64 bits without a sign.
 func ParseUint(text string) (uint64, bool) {
 	n, err := strconv.ParseUint(text, 10, 64)
-	return n, err == nil
+	if err != nil {
+		return 0, false
+	}
+	return n, true
 }
 
 // FileNumber returns the number that ends a binary log's name:

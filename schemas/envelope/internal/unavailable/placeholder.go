@@ -51,7 +51,7 @@ func New(text string) (*Placeholder, error) {
 			quote(hex.EncodeToString([]byte(text))),
 			quote(mapping),
 		},
-		escaped: quoted[1:len(quoted)-1] != text || !isASCII(text),
+		escaped: quoted[1:len(quoted)-1] != text || !isPlain(text),
 		text:    text,
 		uuid:    quote(nameUUID(text)),
 		codes:   codes(text),
@@ -69,9 +69,11 @@ func quote(text string) string {
 	return string(b)
 }
 
-func isASCII(text string) bool {
+// isPlain reports whether no writer of JSON escapes any of the text's characters.
+func isPlain(text string) bool {
 	for i := range len(text) {
-		if text[i] >= 0x80 {
+		switch c := text[i]; {
+		case c >= 0x80, c == '/', c == '<', c == '>', c == '&', c == '\'':
 			return false
 		}
 	}

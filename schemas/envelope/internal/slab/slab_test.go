@@ -1,0 +1,79 @@
+package slab_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"beamcdc/schemas/change"
+	"beamcdc/schemas/envelope/internal/slab"
+)
+
+// TestArena_Columns: what was handed out stays as it is, whatever comes after,
+// and whatever its holder appends.
+func TestArena_Columns(t *testing.T) {
+	var a slab.Arena
+	var got [][]change.Column
+	for i := range 200 {
+		var src []change.Column
+		for j := range i % 70 {
+			src = append(src, change.Column{Name: fmt.Sprint(i, " ", j)})
+		}
+		got = append(got, a.Columns(src))
+		clear(src)
+	}
+	for i := range got {
+		_ = append(got[i], change.Column{Name: "appended"})
+	}
+	for i, columns := range got {
+		if len(columns) != i%70 || (len(columns) == 0) != (columns == nil) {
+			t.Fatalf("piece %d has %d columns (nil: %t), want %d", i, len(columns), columns == nil, i%70)
+		}
+		for j, c := range columns {
+			if c.Name != fmt.Sprint(i, " ", j) {
+				t.Fatalf("column %d of piece %d is %q", j, i, c.Name)
+			}
+		}
+	}
+}
+
+func TestArena_Keep(t *testing.T) {
+	var a slab.Arena
+	var got, want []string
+	for i := range 3000 {
+		text := strings.Repeat(string(rune('a'+i%26)), i%1500)
+		// More room than is used, and room that isn't used at all.
+		b := append(a.Reserve(len(text)+i%7), text...)
+		if i%11 == 0 {
+			continue
+		}
+		got, want = append(got, a.Keep(b)), append(want, text)
+	}
+	got, want = append(got, a.Join("public", ".", "orders")), append(want, "public.orders")
+	for i := range got {
+		if got[i] != want[i] {
+			t.Fatalf("text %d is %.20q… of %d bytes, want %.20q… of %d", i, got[i], len(got[i]), want[i], len(want[i]))
+		}
+	}
+}
+
+func TestArena_Unquote(t *testing.T) {
+	var a slab.Arena
+	for raw, want := range map[string]string{
+		`""`:                      "",
+		`"abc"`:                   "abc",
+		`"a\"b"`:                  `a"b`,
+		`"\\"`:                    `\`,
+		`"caf\u00e9\ud83d\ude00"`: "café😀",
+		`"\u0000"`:                "\x00",
+	} {
+		if got, err := a.Unquote(raw); got != want || err != nil {
+			t.Errorf("Unquote(%s) = %q, %v, want %q", raw, got, err, want)
+		}
+	}
+	for _, raw := range []string{``, `"`, `"\x"`, `"\ud83d"`} {
+		if got, err := a.Unquote(raw); err == nil {
+			t.Errorf("Unquote(%s) = %q, want an error", raw, got)
+		}
+	}
+}
