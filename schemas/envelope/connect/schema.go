@@ -91,8 +91,7 @@ type definition struct {
 func Compile(raw string) (*Schema, error) {
 	var d *definition
 	if err := json.Unmarshal([]byte(raw), &d); err != nil {
-		var semantic *json.SemanticError
-		if errors.As(err, &semantic) {
+		if semantic, ok := errors.AsType[*json.SemanticError](err); ok {
 			// Its own text quotes the JSON, which a default may make a row's value.
 			return nil, fmt.Errorf("reading the schema at %q: it holds a %v where none belongs", clip(string(semantic.JSONPointer)), semantic.JSONKind)
 		}

@@ -24,8 +24,18 @@ func TestParseLSN(t *testing.T) {
 		{"18446744073709551616", 0, false},
 		{"100000000/0", 0, false},
 		{"0/100000000", 0, false},
-		{"7/", 0, false}, {"/7", 0, false}, {"7/1/2", 0, false}, {"", 0, false}, {"-1", 0, false}, {"+1", 0, false},
-		{"7A", 0, false}, {" 7", 0, false}, {"7.0", 0, false}, {"7e3", 0, false}, {"0x7/1", 0, false}, {"1_0", 0, false},
+		{"7/", 0, false},
+		{"/7", 0, false},
+		{"7/1/2", 0, false},
+		{"", 0, false},
+		{"-1", 0, false},
+		{"+1", 0, false},
+		{"7A", 0, false},
+		{" 7", 0, false},
+		{"7.0", 0, false},
+		{"7e3", 0, false},
+		{"0x7/1", 0, false},
+		{"1_0", 0, false},
 	} {
 		if got, ok := position.ParseLSN(test.text); got != test.want || ok != test.ok {
 			t.Errorf("ParseLSN(%q) = %X, %t, want %X, %t", test.text, got, ok, test.want, test.ok)
@@ -54,8 +64,12 @@ func TestFileNumber(t *testing.T) {
 		{"mysql-bin.1000000", 1000000, true},
 		{"mysql-bin-changelog.9", 9, true},
 		{"host.example.com-bin.000007", 7, true},
-		{"mysql-bin.index", 0, false}, {"mysql-bin.", 0, false}, {"mysql-bin", 0, false}, {"", 0, false},
-		{"mysql-bin.-1", 0, false}, {"mysql-bin.18446744073709551616", 0, false},
+		{"mysql-bin.index", 0, false},
+		{"mysql-bin.", 0, false},
+		{"mysql-bin", 0, false},
+		{"", 0, false},
+		{"mysql-bin.-1", 0, false},
+		{"mysql-bin.18446744073709551616", 0, false},
 	} {
 		if got, ok := position.FileNumber(test.file); got != test.want || ok != test.ok {
 			t.Errorf("FileNumber(%q) = %d, %t, want %d, %t", test.file, got, ok, test.want, test.ok)

@@ -4,16 +4,17 @@
 package unavailable
 
 import (
-	"crypto/md5" //nolint:gosec // what Java's UUID.nameUUIDFromBytes uses
+	"crypto/md5"
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"beamcdc/schemas/envelope/internal/scan"
+	"beamcdc/schemas/envelope/internal/scan" //nolint:gosec // what Java's UUID.nameUUIDFromBytes uses
 )
 
 // Placeholder is one text in all its shapes (PostgreSQL's connector makes them
@@ -119,10 +120,8 @@ func (p *Placeholder) Matches(raw string) bool {
 }
 
 func (p *Placeholder) matchesText(raw string) bool {
-	for _, text := range p.texts {
-		if raw == text {
-			return true
-		}
+	if slices.Contains(p.texts, raw) {
+		return true
 	}
 	if !p.escaped || len(raw) > 6*len(p.text)+2 || !strings.Contains(raw, `\`) {
 		return false
@@ -135,15 +134,15 @@ func (p *Placeholder) matchesText(raw string) bool {
 // together its bytes.
 func (p *Placeholder) matchesArray(raw string) bool {
 	first := scan.TrimSpace(raw[1:])
-	switch c := first[0]; {
-	case c == '"':
+	switch first[0] {
+	case '"':
 		matches := false
 		scan.EachElement(raw, func(element string) bool {
 			matches = element[0] == '"' && (element == p.uuid || p.matchesText(element))
 			return matches
 		})
 		return matches
-	case c == p.codes[1]:
+	case p.codes[1]:
 		return len(raw) <= p.longest && compact(raw) == p.codes
 	}
 	return false
