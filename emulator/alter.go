@@ -57,7 +57,7 @@ func (s *Server) changeTable(r *http.Request, change func(*bq.Table) (*bq.Table,
 	err = s.store.transact(ctx, func(tx *sql.Tx) error {
 		var statements []string
 		if len(generations) > 0 && !slices.Equal(t.schema.keyColumns(""), next.keyColumns("")) {
-			statements = t.schema.mergeSQL(t.id, generations, s.options.Now().Add(-deleteRetention).UnixMicro())
+			statements = t.schema.mergeSQL(t.id, generations, s.store.forgotten())
 			generations = nil
 		}
 		statements = append(statements, alterSQL(t.schema, next, baseName(t.id))...)

@@ -5,9 +5,8 @@ import (
 	"fmt"
 
 	"cloud.google.com/go/bigquery/storage/apiv1/storagepb"
-	"google.golang.org/genproto/googleapis/rpc/status"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/protobuf/types/known/anypb"
+	"google.golang.org/grpc/status"
 )
 
 // appendError is an error inside an AppendRows response: nothing of the request
@@ -34,15 +33,15 @@ func errorResponse(stream string, err error) *storagepb.AppendRowsResponse {
 	if !errors.As(err, &e) {
 		e = &appendError{code: codes.Internal, message: err.Error() + entity(stream)}
 	}
-	st := &status.Status{Code: int32(e.code), Message: e.message}
+	st := status.New(e.code, e.message)
 	if e.storage != storagepb.StorageError_STORAGE_ERROR_CODE_UNSPECIFIED {
-		detail, err := anypb.New(&storagepb.StorageError{Code: e.storage, Entity: stream, ErrorMessage: e.message})
+		detailed, err := st.WithDetails(&storagepb.StorageError{Code: e.storage, Entity: stream, ErrorMessage: e.message})
 		if err == nil { // a message of two strings and an enum always marshals
-			st.Details = append(st.Details, detail)
+			st = detailed
 		}
 	}
 	return &storagepb.AppendRowsResponse{
-		Response:    &storagepb.AppendRowsResponse_Error{Error: st},
+		Response:    &storagepb.AppendRowsResponse_Error{Error: st.Proto()},
 		RowErrors:   e.rowErrors,
 		WriteStream: stream,
 	}

@@ -36,7 +36,7 @@ func buildDescriptor(message *descriptorpb.DescriptorProto) (_ protoreflect.Mess
 	defer func() {
 		// protodesc doesn't promise to survive any input, and this one is a stranger's.
 		if r := recover(); r != nil {
-			err = fmt.Errorf("invalid proto schema: %v", r)
+			err = fmt.Errorf("Invalid proto schema: %v", r) //nolint:revive,staticcheck // BigQuery's text
 		}
 	}()
 	file, err := protodesc.NewFile(&descriptorpb.FileDescriptorProto{
@@ -46,7 +46,7 @@ func buildDescriptor(message *descriptorpb.DescriptorProto) (_ protoreflect.Mess
 		MessageType: []*descriptorpb.DescriptorProto{message},
 	}, protoregistry.GlobalFiles)
 	if err != nil {
-		return nil, fmt.Errorf("invalid proto schema: %w", err)
+		return nil, fmt.Errorf("Invalid proto schema: %w", err) //nolint:revive,staticcheck // BigQuery's text
 	}
 	return file.Messages().Get(0), nil
 }
@@ -148,7 +148,7 @@ func fieldName(fd protoreflect.FieldDescriptor) string {
 // bounds how deep it goes, so a message that contains itself ends too.
 func compileMessage(md protoreflect.MessageDescriptor, columns []*column, path string, p *plan) (*messagePlan, error) {
 	if md.IsMapEntry() && p != nil {
-		return nil, errors.New("invalid proto schema: the message is a map entry")
+		return nil, errors.New("Invalid proto schema: the message is a map entry") //nolint:revive,staticcheck // BigQuery's text
 	}
 	m := &messagePlan{fields: map[protowire.Number]*fieldPlan{}, columns: len(columns)}
 	byName := map[string]int{}
@@ -162,7 +162,7 @@ func compileMessage(md protoreflect.MessageDescriptor, columns []*column, path s
 		name := fieldName(fd)
 		lower := strings.ToLower(name)
 		if used[lower] {
-			return nil, fmt.Errorf("invalid proto schema: more than one field is for the column %q", path+name)
+			return nil, fmt.Errorf("Invalid proto schema: more than one field is for the column %q", path+name) //nolint:revive,staticcheck // BigQuery's text
 		}
 		used[lower] = true
 		f := &fieldPlan{path: path + name, kind: fd.Kind(), required: fd.Cardinality() == protoreflect.Required, repeated: fd.IsList() || fd.IsMap()}

@@ -18,6 +18,9 @@ const deleteRetention = 48 * time.Hour
 // so the cost for each change stays the same however many there have been.
 func mergeThreshold(baseline int64) int64 { return max(50_000, baseline/2) }
 
+// forgotten is the time of ingestion before which a DELETE is forgotten.
+func (st *store) forgotten() int64 { return st.now().Add(-deleteRetention).UnixMicro() }
+
 // requestMerge asks for a merge of the table, without waiting. A request that
 // doesn't fit the queue is made again by the next append.
 func (st *store) requestMerge(t *table) {
@@ -77,8 +80,7 @@ func (st *store) merge(ctx context.Context, t *table) error {
 	if err != nil {
 		return fmt.Errorf("beginning a merge: %w", err)
 	}
-	forgotten := st.now().Add(-deleteRetention).UnixMicro()
-	for _, statement := range s.mergeSQL(t.id, closed, forgotten) {
+	for _, statement := range s.mergeSQL(t.id, closed, st.forgotten()) {
 		if _, err := tx.ExecContext(ctx, statement); err != nil {
 			return rollback(tx, fmt.Errorf("merging: %w", err))
 		}
@@ -106,7 +108,8 @@ func rollback(tx *sql.Tx, err error) error {
 }
 
 // latestSQL selects the latest pending change of each key: the one with the
-// highest sequence, of equal ones the one ingested last.
+// highest sequence, of equal ones the one ingested last. It finds the winners by
+// their place in the order of ingestion first, so that only they are carried on.
 func (s *schema) latestSQL(id int64, generations []generation) string {
 	columns := metaColumns
 	for _, c := range s.columns {
@@ -116,9 +119,9 @@ func (s *schema) latestSQL(id int64, generations []generation) string {
 	for _, g := range generations {
 		pending = append(pending, fmt.Sprintf("SELECT %s FROM %s", columns, pendingName(id, g.number)))
 	}
-	return fmt.Sprintf("SELECT * FROM (%s) QUALIFY row_number() OVER (PARTITION BY %s"+
-		" ORDER BY _s1 DESC, _s2 DESC, _s3 DESC, _s4 DESC, _sn DESC, _ord DESC) = 1",
-		strings.Join(pending, " UNION ALL "), strings.Join(s.keyColumns(""), ", "))
+	all := strings.Join(pending, " UNION ALL ")
+	return fmt.Sprintf("SELECT * FROM (%[1]s) AS p SEMI JOIN (SELECT arg_max(_ord, (_s1, _s2, _s3, _s4, _sn, _ord)) AS winner"+
+		" FROM (%[1]s) GROUP BY %[2]s) AS w ON p._ord = w.winner", all, strings.Join(s.keyColumns(""), ", "))
 }
 
 func (s *schema) keyColumns(qualifier string) []string {
@@ -150,17 +153,17 @@ func laterSQL(a, b string) string {
 
 // mergeSQL returns the statements of a merge: the latest change of each key
 // replaces the rows of its key that are earlier; unless one that is later is
-// there, it is the key's row now. DELETEs stay, as rows that aren't live, until
-// they are older than forgotten.
+// there, it is the key's row now. DELETEs stay, as rows that aren't live; those
+// of the baseline that are older than forgotten, in microseconds, don't count.
+//
+// Rows are deleted and inserted, not updated: DuckDB reclaims deleted rows at its
+// checkpoints, while the versions that updates leave pile up in memory.
 func (s *schema) mergeSQL(id int64, generations []generation, forgotten int64) []string {
-	base := baseName(id)
+	base, latest := baseName(id), s.latestSQL(id, generations)
 	statements := []string{
-		"CREATE OR REPLACE TEMP TABLE latest AS " + s.latestSQL(id, generations),
-		fmt.Sprintf("DELETE FROM %s AS b USING latest AS l WHERE %s AND %s", base, s.sameKey("b", "l"), laterSQL("l", "b")),
-		fmt.Sprintf("INSERT INTO %[1]s BY NAME SELECT * FROM latest AS l WHERE NOT EXISTS (SELECT 1 FROM %[1]s AS b WHERE %[2]s)",
-			base, s.sameKey("b", "l")),
 		fmt.Sprintf("DELETE FROM %s WHERE NOT _live AND _at < %d", base, forgotten),
-		"DROP TABLE latest",
+		fmt.Sprintf("DELETE FROM %s AS b USING (%s) AS l WHERE %s AND %s", base, latest, s.sameKey("b", "l"), laterSQL("l", "b")),
+		fmt.Sprintf("INSERT INTO %[1]s BY NAME SELECT * FROM (%[2]s) AS l ANTI JOIN %[1]s AS b ON %[3]s", base, latest, s.sameKey("b", "l")),
 	}
 	for _, g := range generations {
 		statements = append(statements, "DROP TABLE "+pendingName(id, g.number))
@@ -169,20 +172,25 @@ func (s *schema) mergeSQL(id int64, generations []generation, forgotten int64) [
 }
 
 // currentSQL selects the columns of the rows that the table has with all pending
-// changes applied: BigQuery's runtime merge. It leaves the table as it is.
-func (s *schema) currentSQL(id int64, generations []generation) string {
-	var columns []string
-	for _, c := range s.columns {
-		columns = append(columns, columnName(c))
+// changes applied, and _ord: BigQuery's runtime merge. It leaves the table as it is.
+func (s *schema) currentSQL(id int64, generations []generation, forgotten int64) string {
+	list := func(qualifier string) string {
+		names := make([]string, 0, len(s.columns)+1)
+		for _, c := range s.columns {
+			names = append(names, qualifier+columnName(c))
+		}
+		return strings.Join(append(names, qualifier+"_ord"), ", ")
 	}
-	columns = append(columns, "_ord")
-	list := strings.Join(columns, ", ")
+	base := baseName(id)
 	if len(generations) == 0 || len(s.key) == 0 {
-		return fmt.Sprintf("SELECT %s FROM %s WHERE _live", list, baseName(id))
+		return fmt.Sprintf("SELECT %s FROM %s WHERE _live", list(""), base)
 	}
-	return fmt.Sprintf(`WITH latest AS MATERIALIZED (%[1]s)
-SELECT %[2]s FROM %[3]s AS b WHERE _live AND NOT EXISTS (SELECT 1 FROM latest AS l WHERE %[4]s AND %[5]s)
+	// A row of the baseline counts unless a later change of its key is pending, a
+	// pending change unless a later row of its key is in the baseline.
+	return fmt.Sprintf(`WITH latest AS MATERIALIZED (%[1]s), known AS (SELECT * FROM %[3]s WHERE _live OR _at >= %[8]d)
+SELECT %[2]s FROM %[3]s AS b LEFT JOIN latest AS l ON %[4]s WHERE b._live AND (l._ord IS NULL OR NOT %[5]s)
 UNION ALL
-SELECT %[2]s FROM latest AS l WHERE _live AND NOT EXISTS (SELECT 1 FROM %[3]s AS b WHERE %[4]s AND %[6]s)`,
-		s.latestSQL(id, generations), list, baseName(id), s.sameKey("b", "l"), laterSQL("l", "b"), laterSQL("b", "l"))
+SELECT %[6]s FROM latest AS l ANTI JOIN (SELECT l._ord AS outdated FROM latest AS l JOIN known AS b ON %[4]s WHERE %[7]s) AS o
+ON l._ord = o.outdated WHERE l._live`,
+		s.latestSQL(id, generations), list("b."), base, s.sameKey("b", "l"), laterSQL("l", "b"), list("l."), laterSQL("b", "l"), forgotten)
 }

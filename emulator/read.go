@@ -70,7 +70,7 @@ func (s *Server) scan(ctx context.Context, ref tableRef, f func(columns []*colum
 	if len(schema.key) > 0 {
 		order = strings.Join(append(schema.keyColumns(""), "_ord"), ", ")
 	}
-	rows, err := tx.QueryContext(ctx, "SELECT * EXCLUDE (_ord) FROM ("+schema.currentSQL(t.id, generations)+") ORDER BY "+order)
+	rows, err := tx.QueryContext(ctx, "SELECT * EXCLUDE (_ord) FROM ("+schema.currentSQL(t.id, generations, s.store.forgotten())+") ORDER BY "+order)
 	if err != nil {
 		return fmt.Errorf("reading table %s: %w", ref, err)
 	}

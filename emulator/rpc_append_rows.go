@@ -218,6 +218,9 @@ func (c *connection) read(request *storagepb.AppendRowsRequest) (*appendBatch, e
 	if request.GetArrowRows() != nil {
 		return nil, invalidAppend(c.stream, "Arrow rows are not supported: this emulator takes protocol buffer rows.")
 	}
+	if request.GetProtoRows() == nil {
+		return nil, invalidAppend(c.stream, "Request failed: data format unspecified")
+	}
 	if _, id, err := parseStream(c.stream); err != nil || id != defaultStream {
 		return nil, &appendError{
 			code: codes.NotFound, storage: storagepb.StorageError_STREAM_NOT_FOUND,

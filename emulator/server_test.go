@@ -232,26 +232,6 @@ func (e *env) want(table string, rows ...string) {
 	}
 }
 
-// The example of "Specify changes to existing records".
-func TestCDC_Example(t *testing.T) {
-	e := newEnv(t, Options{})
-	e.table("employees", "ID INTEGER, Name STRING, Salary INTEGER", "ID")
-	e.writer("employees", true).append(
-		`{"ID":100,"Name":"Charlie","Salary":2000,"_CHANGE_TYPE":"UPSERT"}`,
-		`{"ID":101,"Name":"Tal","Salary":3000,"_CHANGE_TYPE":"UPSERT"}`,
-		`{"ID":102,"Name":"Lee","Salary":5000,"_CHANGE_TYPE":"UPSERT"}`,
-	)
-	e.writer("employees", true).append(
-		`{"ID":100,"_CHANGE_TYPE":"DELETE"}`,
-		`{"ID":101,"Name":"Tal","Salary":8000,"_CHANGE_TYPE":"UPSERT"}`,
-		`{"ID":105,"Name":"Izumi","Salary":6000,"_CHANGE_TYPE":"UPSERT"}`,
-	)
-	e.want("employees",
-		`{"ID":"101","Name":"Tal","Salary":"8000"}`,
-		`{"ID":"102","Name":"Lee","Salary":"5000"}`,
-		`{"ID":"105","Name":"Izumi","Salary":"6000"}`)
-}
-
 // Google's own writer, with nothing but its endpoint changed.
 func TestManagedWriter(t *testing.T) {
 	e := newEnv(t, Options{})

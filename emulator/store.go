@@ -39,8 +39,10 @@ func openStore(ctx context.Context, path string, log *slog.Logger, now func() ti
 		for _, statement := range []string{
 			"SET TimeZone = 'UTC'",
 			"SET autoinstall_known_extensions = false", // an emulator never downloads
-			// The default, 16 MB, would rewrite every table's metadata far too often.
-			"SET checkpoint_threshold = '256MB'",
+			// A checkpoint writes every table's metadata: the default, after each 16 MB of
+			// log, is too often for thousands of tables. The log is read when the
+			// database is opened after a crash, so it can't be much longer.
+			"SET checkpoint_threshold = '128MB'",
 		} {
 			if _, err := exec.ExecContext(context.Background(), statement, nil); err != nil {
 				return fmt.Errorf("setting up a DuckDB connection: %w", err)
