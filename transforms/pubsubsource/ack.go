@@ -12,7 +12,7 @@ import (
 func init() {
 	register.DoFn3x0[context.Context, change.Receipt, func(bool)](&ackFn{})
 	register.Emitter1[bool]()
-	register.Function1x0(drop)
+	register.Function1x0(never)
 }
 
 var (
@@ -31,21 +31,20 @@ func Ack(s beam.Scope, c Config, receipts ...beam.PCollection) {
 	// One by one: Prism can stall on a Flatten of unbounded collections, and so
 	// each stays in its producer's stage, without a hop in between.
 	for _, collection := range receipts {
-		bundles := beam.ParDo(s, &ackFn{Config: c}, collection)
-		// Prism spins a core for a stage that has no output, as long as a bundle of it
-		// runs. One element a bundle to another stage prevents that.
-		beam.ParDo0(s, drop, beam.Reshuffle(s, bundles))
+		nothing := beam.ParDo(s, &ackFn{Config: c}, collection)
+		// Prism spins a core while a bundle runs of a stage that has no output. So this
+		// one has an output, to a stage of its own, and nothing is ever emitted to it.
+		beam.ParDo0(s, never, beam.Reshuffle(s, nothing))
 	}
 }
 
-func drop(bool) {}
+func never(bool) {}
 
 // ackFn hands receipts to the process's receiver.
 type ackFn struct {
 	Config Config
 
 	batch []change.Receipt
-	told  bool // that there is a bundle
 }
 
 // settleSize is how many receipts are settled at a time, under one lock.
@@ -53,15 +52,11 @@ const settleSize = 512
 
 // StartBundle begins a bundle.
 func (fn *ackFn) StartBundle(context.Context, func(bool)) {
-	fn.batch, fn.told = fn.batch[:0], false
+	fn.batch = fn.batch[:0]
 }
 
 // ProcessElement takes one receipt.
-func (fn *ackFn) ProcessElement(ctx context.Context, receipt change.Receipt, emit func(bool)) {
-	if !fn.told {
-		fn.told = true
-		emit(true)
-	}
+func (fn *ackFn) ProcessElement(ctx context.Context, receipt change.Receipt, _ func(bool)) {
 	fn.batch = append(fn.batch, receipt)
 	if len(fn.batch) >= settleSize {
 		fn.settle(ctx)

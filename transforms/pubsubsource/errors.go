@@ -12,7 +12,16 @@ func receiveError(c Config, err error) error {
 	return fmt.Errorf("receiving from %s at %s: %w%s", c.Subscription, c.where(), err, advice(err))
 }
 
-// advice is what an operator can do about a permanent error, "" when nobody knows.
+// transient reports whether the same call may succeed later.
+func transient(err error) bool {
+	switch status.Code(err) {
+	case codes.Unavailable, codes.DeadlineExceeded, codes.Internal, codes.ResourceExhausted, codes.Aborted:
+		return true
+	}
+	return false
+}
+
+// advice is what an operator can do about an error, "" when nobody knows.
 func advice(err error) string {
 	switch status.Code(err) {
 	case codes.NotFound:
@@ -22,7 +31,9 @@ func advice(err error) string {
 	case codes.Unauthenticated:
 		return ": give the pipeline credentials"
 	case codes.FailedPrecondition:
-		return ": the subscription must be one to pull from"
+		return ": give the pipeline a pull subscription of its own"
+	case codes.Unavailable, codes.DeadlineExceeded:
+		return ": make the service reachable, or correct the endpoint"
 	}
 	return ""
 }

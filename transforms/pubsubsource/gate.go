@@ -3,9 +3,7 @@ package pubsubsource
 import (
 	"context"
 	"sync"
-
-	"cloud.google.com/go/pubsub/v2/apiv1/pubsubpb"
-	"google.golang.org/grpc"
+	"time"
 )
 
 // gate bounds what is outstanding. The client library's own flow control counts
@@ -16,6 +14,7 @@ import (
 type gate struct {
 	maxMessages int
 	maxBytes    int64
+	maxQueued   int // of the outstanding messages, those that no bundle has asked for
 
 	mu   sync.Mutex
 	room *sync.Cond // more room than before
@@ -26,10 +25,17 @@ type gate struct {
 	waiting                         int
 	arriving, outstanding           int
 	arrivingBytes, outstandingBytes int64
+	queued                          int
+
+	trouble error     // why the last stream ended, until a response comes on another
+	since   time.Time // when that trouble began
+
+	shut    bool // there will be no more responses
+	streams map[*gatedStream]context.CancelFunc
 }
 
-func newGate(maxMessages int, maxBytes int64) *gate {
-	g := &gate{maxMessages: maxMessages, maxBytes: maxBytes}
+func newGate(maxMessages int, maxBytes int64, maxQueued int) *gate {
+	g := &gate{maxMessages: maxMessages, maxBytes: maxBytes, maxQueued: maxQueued, streams: map[*gatedStream]context.CancelFunc{}}
 	g.room = sync.NewCond(&g.mu)
 	return g
 }
@@ -44,14 +50,20 @@ func (g *gate) enter(ctx context.Context) error {
 	defer stop()
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for g.waiting+g.arriving+g.outstanding >= g.maxMessages || g.arrivingBytes+g.outstandingBytes >= g.maxBytes {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
+	for g.full() && ctx.Err() == nil {
 		g.room.Wait()
+	}
+	if err := ctx.Err(); err != nil {
+		return err
 	}
 	g.waiting++
 	return nil
+}
+
+func (g *gate) full() bool {
+	return g.waiting+g.arriving+g.outstanding >= g.maxMessages ||
+		g.arrivingBytes+g.outstandingBytes >= g.maxBytes ||
+		g.waiting+g.arriving+g.queued >= g.maxQueued
 }
 
 // arrive ends what enter began: a response came, with this many messages, or
@@ -73,6 +85,15 @@ func (g *gate) take(bytes int64) {
 	g.arrivingBytes = max(g.arrivingBytes-bytes, 0)
 	g.outstanding++
 	g.outstandingBytes += bytes
+	g.queued++
+}
+
+// unqueue counts messages as queued no more.
+func (g *gate) unqueue(messages int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.queued -= messages
+	g.room.Broadcast()
 }
 
 // leave counts messages as outstanding no more.
@@ -84,42 +105,61 @@ func (g *gate) leave(messages int, bytes int64) {
 	g.room.Broadcast()
 }
 
-// intercept puts the gate in front of the streams of a client.
-func (g *gate) intercept(
-	ctx context.Context, desc *grpc.StreamDesc, conn *grpc.ClientConn, method string, streamer grpc.Streamer, opts ...grpc.CallOption,
-) (grpc.ClientStream, error) {
-	stream, err := streamer(ctx, desc, conn, method, opts...)
-	if err != nil || method != pubsubpb.Subscriber_StreamingPull_FullMethodName {
-		return stream, err
+// note keeps what went wrong with a stream, nil if it goes well. The client tries
+// again for ever, without a word.
+func (g *gate) note(err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if err != nil && g.trouble == nil {
+		g.since = time.Now()
 	}
-	return &gatedStream{stream, g}, nil
+	g.trouble = err
 }
 
-type gatedStream struct {
-	grpc.ClientStream
-	gate *gate
+// troubleSince returns what has kept responses from coming, and since when; nil if nothing does.
+func (g *gate) troubleSince() (error, time.Time) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.trouble, g.since
 }
 
-// RecvMsg receives a response, when there is room for one.
-func (s *gatedStream) RecvMsg(m any) error {
-	if err := s.gate.enter(s.Context()); err != nil {
-		return err
+// close cuts all streams, for good.
+func (g *gate) close() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.shut = true
+	for _, cancel := range g.streams {
+		cancel()
 	}
-	err := s.ClientStream.RecvMsg(m)
-	var messages int
-	var bytes int64
-	// With exactly-once delivery the client drops messages whose receipt it could
-	// not confirm, without a callback: they would stay counted for ever. Not
-	// counting them costs at most one response a stream beyond the bound.
-	if r, ok := m.(*pubsubpb.StreamingPullResponse); err == nil && ok && !r.GetSubscriptionProperties().GetExactlyOnceDeliveryEnabled() {
-		messages = len(r.GetReceivedMessages())
-		for _, received := range r.GetReceivedMessages() {
-			message := received.GetMessage()
-			bytes += messageSize(message.GetData(), message.GetAttributes(), message.GetOrderingKey())
-		}
+	clear(g.streams)
+}
+
+func (g *gate) isShut() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.shut
+}
+
+// add adds a stream to be cut by close, unless that has been.
+func (g *gate) add(s *gatedStream, cut context.CancelFunc) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.shut {
+		cut()
+		return false
 	}
-	s.gate.arrive(messages, bytes)
-	return err
+	g.streams[s] = cut
+	return true
+}
+
+// remove cuts a stream that has ended.
+func (g *gate) remove(s *gatedStream) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if cut := g.streams[s]; cut != nil {
+		cut()
+		delete(g.streams, s)
+	}
 }
 
 // messageSize is what a message counts for.

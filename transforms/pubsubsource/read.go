@@ -8,6 +8,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/sdf"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"beamcdc/schemas/change"
@@ -144,6 +145,9 @@ func (fn *readFn) ProcessElement(
 		}
 	}
 	fn.count(ctx, r, messages, bytes)
+	if trouble := r.silent(); trouble != nil {
+		log.Warnf(ctx, "%v; still trying", receiveError(r.config, trouble))
+	}
 	watermark.UpdateWatermark(clock.watermark())
 	return sdf.ResumeProcessingIn(0), nil
 }

@@ -31,15 +31,20 @@ type receiver struct {
 	byID        map[string]int       // outstanding deliveries by message ID
 	bundle      int64                // the last bundle that emitted
 	stats       Counts
+	warned      time.Time // when silent last told of trouble
 
 	running sync.WaitGroup // the receiving and the sweeping
 }
+
+// queuedBundles is how many bundles' messages are taken ahead. What a slow
+// pipeline does not ask for is better kept at Pub/Sub.
+const queuedBundles = 4
 
 func newReceiver(c Config) *receiver {
 	c = c.withDefaults()
 	return &receiver{
 		config:      c,
-		gate:        newGate(c.MaxOutstandingMessages, c.MaxOutstandingBytes),
+		gate:        newGate(c.MaxOutstandingMessages, c.MaxOutstandingBytes, queuedBundles*c.BundleMessages),
 		ready:       make(chan struct{}, 1),
 		outstanding: map[uint64]*delivery{},
 		byID:        map[string]int{},
@@ -104,6 +109,7 @@ func (r *receiver) take(_ context.Context, m *pubsub.Message) {
 	if r.draining {
 		r.mu.Unlock()
 		m.Nack()
+		r.gate.unqueue(1)
 		r.gate.leave(1, size)
 		return
 	}
@@ -128,6 +134,8 @@ func (r *receiver) next(dst []*delivery, bundle int64, messages int) (_ []*deliv
 		return dst, true, r.err
 	}
 	r.bundle = bundle
+	before := r.queue.len()
+	defer func() { r.gate.unqueue(before - r.queue.len()) }()
 	for r.queue.len() > 0 && messages > 0 {
 		d := r.queue.pop()
 		if r.outstanding[d.token] != d {
@@ -244,6 +252,7 @@ func (r *receiver) drain() {
 	r.mu.Unlock()
 	if stop != nil {
 		stop()
+		r.gate.close()
 	}
 	r.signal()
 }
@@ -291,4 +300,20 @@ func (r *receiver) counts() (outstanding int, redelivered uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return len(r.outstanding), r.stats.Redelivered
+}
+
+// troubleTime is how long a service may be out of reach before that is told, and
+// how often it is.
+const troubleTime = time.Minute
+
+// silent returns what keeps messages from coming, when it is time to tell.
+func (r *receiver) silent() error {
+	trouble, since := r.gate.troubleSince()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if trouble == nil || time.Since(since) < troubleTime || time.Since(r.warned) < troubleTime {
+		return nil
+	}
+	r.warned = time.Now()
+	return trouble
 }

@@ -1,0 +1,387 @@
+// Package firehose is a Pub/Sub subscription that makes its messages as they are
+// taken: for tests and benches of millions of messages. Google's fake, pstest,
+// keeps every message for ever, looks at all unacked ones for each that it
+// delivers, and hands a stream one message every ten milliseconds.
+//
+// It serves one subscription: StreamingPull with the service's flow control by
+// stream, Acknowledge, ModifyAckDeadline and GetSubscription. A message that is
+// nacked, whose lease ends or whose stream breaks before the lease ends is
+// delivered again; which are acked is known for each. It holds some 100 bytes for
+// an outstanding message, a bit for an acked one, and no content.
+//
+// What it leaves out: topics, unary Pull, ordering across streams, exactly-once delivery,
+// dead-letter policies, seeking. Requests that it does not serve are Unimplemented.
+package firehose
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"sync"
+	"time"
+
+	"cloud.google.com/go/pubsub/v2/apiv1/pubsubpb"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/emptypb"
+	"google.golang.org/protobuf/types/known/timestamppb"
+)
+
+// Options say what a firehose delivers.
+type Options struct {
+	Subscription string // "projects/P/subscriptions/S"
+	Messages     int    // how many there are
+
+	// Message makes message i of 0 … Messages-1, the same at each call. It is called
+	// from several goroutines. The firehose sets the ID, i as a decimal number, and
+	// the publish time.
+	Message func(i int) *pubsubpb.PubsubMessage
+
+	// Rate is how many messages a second become available; 0 means all at once.
+	Rate int
+	// Ordered announces ordered delivery, so that the client calls back key by key.
+	// Messages are delivered by their number; on one stream, as Pub/Sub would
+	// deliver one key's, if none is delivered again.
+	Ordered bool
+	// ResponseMessages is how many messages a response holds at most: 1,000 by default.
+	ResponseMessages int
+}
+
+// Server is a running firehose. Its clients connect in plain text.
+type Server struct {
+	Addr string // host:port
+
+	options Options
+	grpc    *grpc.Server
+	begun   time.Time
+	done    chan struct{} // closed when all messages are acked
+	closed  chan struct{}
+	closing sync.Once
+
+	mu        sync.Mutex
+	more      *sync.Cond // something to deliver, or room to deliver it
+	next      int        // the first message that was never delivered
+	again     []int      // messages to deliver again
+	leases    map[uint64]*lease
+	delivered uint64 // deliveries; their numbers are the ack IDs
+	acked     []uint64
+	count     Counts
+}
+
+// Counts tell what happened to a firehose's messages.
+type Counts struct {
+	Delivered      int // deliveries
+	Redelivered    int // deliveries of a message that was delivered before
+	Acked          int // messages acked, each counted once
+	Nacked         int // deliveries nacked
+	Expired        int // deliveries whose lease ended
+	LateAcks       int // acks of a delivery that was acked, nacked or expired before
+	Outstanding    int // deliveries that are none of these
+	MaxOutstanding int // the most there ever were
+}
+
+// lease is a delivery that is neither acked nor nacked nor expired.
+type lease struct {
+	index  int
+	until  time.Time
+	size   int64
+	stream *stream
+}
+
+// stream is a StreamingPull call.
+type stream struct {
+	maxMessages, messages int64 // outstanding; a bound of 0 is none
+	maxBytes, bytes       int64
+	deadline              time.Duration
+	over                  bool
+}
+
+// room reports whether the client's flow control lets another message be sent.
+func (st *stream) room() bool {
+	return (st.maxMessages <= 0 || st.messages < st.maxMessages) && (st.maxBytes <= 0 || st.bytes < st.maxBytes)
+}
+
+// Start starts a firehose on an address such as "127.0.0.1:0". Close ends it.
+func Start(address string, o Options) (*Server, error) {
+	if o.ResponseMessages == 0 {
+		o.ResponseMessages = 1000
+	}
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("starting a firehose: %w", err)
+	}
+	s := &Server{
+		Addr: listener.Addr().String(), options: o, grpc: grpc.NewServer(), begun: time.Now(),
+		done: make(chan struct{}), closed: make(chan struct{}),
+		leases: map[uint64]*lease{}, acked: make([]uint64, (o.Messages+63)/64),
+	}
+	s.more = sync.NewCond(&s.mu)
+	pubsubpb.RegisterSubscriberServer(s.grpc, &subscriber{Server: s})
+	go func() { _ = s.grpc.Serve(listener) }() // it ends with Close
+	go s.tick()
+	return s, nil
+}
+
+// Close ends the server and all streams. It can be called again.
+func (s *Server) Close() {
+	s.closing.Do(func() { close(s.closed) })
+	s.grpc.Stop()
+}
+
+// Done is closed when all messages are acked.
+func (s *Server) Done() <-chan struct{} { return s.done }
+
+// Counts returns the counts.
+func (s *Server) Counts() Counts {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	count := s.count
+	count.Outstanding = len(s.leases)
+	return count
+}
+
+// EndLeases ends the leases of all outstanding deliveries: their messages are
+// delivered again.
+func (s *Server) EndLeases() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.expire(time.Now().Add(24 * time.Hour))
+	s.more.Broadcast()
+}
+
+// expire ends the leases that have run out. The lock is held.
+func (s *Server) expire(now time.Time) {
+	for id, l := range s.leases {
+		if now.After(l.until) {
+			s.end(id, l)
+			s.count.Expired++
+			s.again = append(s.again, l.index)
+		}
+	}
+}
+
+// IsAcked reports whether message i is acked.
+func (s *Server) IsAcked(i int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.acked[i/64]&(1<<(i%64)) != 0
+}
+
+// tick ends leases, and wakes those who wait for the rate.
+func (s *Server) tick() {
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	swept := time.Now()
+	for {
+		select {
+		case <-s.closed:
+			return
+		case now := <-tick.C:
+			s.mu.Lock()
+			if now.Sub(swept) > time.Second {
+				swept = now
+				s.expire(now)
+			}
+			s.more.Broadcast()
+			s.mu.Unlock()
+		}
+	}
+}
+
+// end removes a lease. The lock is held.
+func (s *Server) end(id uint64, l *lease) {
+	delete(s.leases, id)
+	l.stream.messages--
+	l.stream.bytes -= l.size
+}
+
+// ack acks a delivery. The lock is held.
+func (s *Server) ack(id uint64) {
+	l := s.leases[id]
+	if l == nil {
+		s.count.LateAcks++
+		return
+	}
+	s.end(id, l)
+	word, bit := &s.acked[l.index/64], uint64(1)<<(l.index%64)
+	if *word&bit != 0 {
+		return
+	}
+	*word |= bit
+	if s.count.Acked++; s.count.Acked == s.options.Messages {
+		close(s.done)
+	}
+}
+
+// lend waits until there is something to deliver on a stream and returns it, nil
+// once the stream is over.
+func (s *Server) lend(st *stream) []*pubsubpb.ReceivedMessage {
+	type loan struct {
+		index int
+		id    uint64
+	}
+	var loans []loan
+	s.mu.Lock()
+	for {
+		available := s.options.Messages
+		if s.options.Rate > 0 {
+			available = min(available, int(time.Since(s.begun).Seconds()*float64(s.options.Rate)))
+		}
+		for !st.over && len(loans) < s.options.ResponseMessages && st.room() {
+			index := s.next
+			switch {
+			case len(s.again) > 0:
+				index, s.again = s.again[0], s.again[1:]
+				s.count.Redelivered++
+			case index < available:
+				s.next++
+			default:
+				index = -1
+			}
+			if index < 0 {
+				break
+			}
+			s.delivered++
+			s.count.Delivered++
+			st.messages++
+			s.leases[s.delivered] = &lease{index: index, until: time.Now().Add(st.deadline), stream: st}
+			loans = append(loans, loan{index, s.delivered})
+		}
+		s.count.MaxOutstanding = max(s.count.MaxOutstanding, len(s.leases))
+		if len(loans) > 0 || st.over {
+			break
+		}
+		s.more.Wait()
+	}
+	s.mu.Unlock()
+	if len(loans) == 0 {
+		return nil
+	}
+
+	now := timestamppb.Now()
+	received := make([]*pubsubpb.ReceivedMessage, len(loans))
+	for i, loan := range loans {
+		m := s.options.Message(loan.index)
+		m.MessageId, m.PublishTime = strconv.Itoa(loan.index), now
+		received[i] = &pubsubpb.ReceivedMessage{AckId: strconv.FormatUint(loan.id, 10), Message: m}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, loan := range loans {
+		if l := s.leases[loan.id]; l != nil {
+			l.size = int64(len(received[i].GetMessage().GetData()))
+			st.bytes += l.size
+		}
+	}
+	return received
+}
+
+// subscriber serves the RPCs.
+type subscriber struct {
+	pubsubpb.UnimplementedSubscriberServer
+	*Server
+}
+
+var errNotFound = status.Error(codes.NotFound, "this firehose has another subscription")
+
+// GetSubscription describes the subscription.
+func (s *subscriber) GetSubscription(_ context.Context, r *pubsubpb.GetSubscriptionRequest) (*pubsubpb.Subscription, error) {
+	if r.GetSubscription() != s.options.Subscription {
+		return nil, errNotFound
+	}
+	return &pubsubpb.Subscription{Name: s.options.Subscription, AckDeadlineSeconds: 10, EnableMessageOrdering: s.options.Ordered, State: pubsubpb.Subscription_ACTIVE}, nil
+}
+
+// Acknowledge acks.
+func (s *subscriber) Acknowledge(_ context.Context, r *pubsubpb.AcknowledgeRequest) (*emptypb.Empty, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, text := range r.GetAckIds() {
+		if id, err := strconv.ParseUint(text, 10, 64); err == nil {
+			s.ack(id)
+		}
+	}
+	s.more.Broadcast()
+	return &emptypb.Empty{}, nil
+}
+
+// ModifyAckDeadline extends leases or, with a deadline of 0, nacks.
+func (s *subscriber) ModifyAckDeadline(_ context.Context, r *pubsubpb.ModifyAckDeadlineRequest) (*emptypb.Empty, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	until := time.Now().Add(time.Duration(r.GetAckDeadlineSeconds()) * time.Second)
+	for _, text := range r.GetAckIds() {
+		id, err := strconv.ParseUint(text, 10, 64)
+		l := s.leases[id]
+		if err != nil || l == nil {
+			continue
+		}
+		if r.GetAckDeadlineSeconds() > 0 {
+			l.until = until
+			continue
+		}
+		s.end(id, l)
+		s.count.Nacked++
+		s.again = append(s.again, l.index)
+	}
+	s.more.Broadcast()
+	return &emptypb.Empty{}, nil
+}
+
+// StreamingPull delivers for as long as the client stays.
+func (s *subscriber) StreamingPull(pull pubsubpb.Subscriber_StreamingPullServer) error {
+	first, err := pull.Recv()
+	if err != nil {
+		return err
+	}
+	if first.GetSubscription() != s.options.Subscription {
+		return errNotFound
+	}
+	st := &stream{
+		maxMessages: first.GetMaxOutstandingMessages(),
+		maxBytes:    first.GetMaxOutstandingBytes(),
+		deadline:    max(time.Duration(first.GetStreamAckDeadlineSeconds()), 10) * time.Second,
+	}
+	properties := &pubsubpb.StreamingPullResponse_SubscriptionProperties{MessageOrderingEnabled: s.options.Ordered}
+	stop := context.AfterFunc(pull.Context(), func() { s.leave(st) })
+	defer stop()
+	defer s.leave(st)
+	var sending sync.Mutex
+	go func() { // pings
+		for {
+			if _, err := pull.Recv(); err != nil {
+				s.leave(st)
+				return
+			}
+			sending.Lock()
+			err := pull.Send(&pubsubpb.StreamingPullResponse{SubscriptionProperties: properties})
+			sending.Unlock()
+			if err != nil {
+				return
+			}
+		}
+	}()
+	for {
+		messages := s.lend(st)
+		if messages == nil {
+			return nil
+		}
+		sending.Lock()
+		err := pull.Send(&pubsubpb.StreamingPullResponse{ReceivedMessages: messages, SubscriptionProperties: properties})
+		sending.Unlock()
+		if err != nil && !errors.Is(err, context.Canceled) {
+			return err
+		}
+	}
+}
+
+// leave ends a stream; what it holds stays lent until the leases end.
+func (s *Server) leave(st *stream) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st.over = true
+	s.more.Broadcast()
+}
