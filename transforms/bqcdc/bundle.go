@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"google.golang.org/protobuf/encoding/protowire"
 
 	"beamcdc/schemas/change"
 )
@@ -32,7 +32,8 @@ type bundle struct {
 	cancel   context.CancelCauseFunc
 	writer   *writer
 	filling  map[streamKey]*request
-	gathered int // encoded bytes in filling
+	latest   *request // the one of filling that took the latest row, or nil
+	gathered int      // encoded bytes in filling
 	results  results
 }
 
@@ -42,6 +43,7 @@ var errLate = errors.New("the end of the bundle has waited too long")
 // results is where the requests' goroutines leave what became of them. It takes
 // any number without blocking: a bundle that failed elsewhere is never collected.
 type results struct {
+	come        atomic.Bool // a look at it saves taking mu for every row
 	mu          sync.Mutex
 	outstanding int // requests on their way
 	finished    []*result
@@ -63,6 +65,7 @@ func (r *results) add(res *result) {
 	r.mu.Lock()
 	r.outstanding--
 	r.finished = append(r.finished, res)
+	r.come.Store(true)
 	r.mu.Unlock()
 	select {
 	case r.changed <- struct{}{}:
@@ -75,25 +78,28 @@ func (r *results) add(res *result) {
 func (r *results) take() (finished []*result, outstanding int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.come.Store(false)
 	finished, r.finished = r.finished, nil
 	return finished, r.outstanding
 }
 
 // add takes one row. It sends what is full, without waiting for answers; it
 // blocks while too much is in flight.
-func (b *bundle) add(row change.Row, at beam.EventTime) error {
-	p := pending{row, at}
+func (b *bundle) add(row *change.Row, at beam.EventTime) error {
 	if row.Sequence.IsZero() {
 		// Invariant 3: no CDC row is written without a sequence.
-		b.reject(p, reasonNoSequence, "the row has no sequence")
+		b.reject(row, at, reasonNoSequence, "the row has no sequence")
 		return nil
 	}
 	key := streamKey{table: row.Table, schema: row.Schema}
-	r := b.filling[key]
+	r := b.latest
+	if r == nil || r.key != key {
+		r = b.filling[key]
+	}
 	if r == nil {
 		s, err := b.writer.describe(b.ctx, key)
 		if errors.Is(err, errUnknownSchema) {
-			b.reject(p, reasonSchemaChanged, err.Error())
+			b.reject(row, at, reasonSchemaChanged, err.Error())
 			return nil
 		}
 		if err != nil {
@@ -105,7 +111,7 @@ func (b *bundle) add(row change.Row, at beam.EventTime) error {
 	config := &b.writer.config
 	size := framedSize(len(row.Data))
 	if r.schema.overhead+size > config.MaxRequestBytes {
-		b.reject(p, reasonTooLarge, fmt.Sprintf("the row has %d bytes; with %d for its table's descriptor a request may have %d",
+		b.reject(row, at, reasonTooLarge, fmt.Sprintf("the row has %d bytes; with %d for its table's descriptor a request may have %d",
 			size, r.schema.overhead, config.MaxRequestBytes))
 		return nil
 	}
@@ -115,8 +121,8 @@ func (b *bundle) add(row change.Row, at beam.EventTime) error {
 		}
 		r = b.fresh(r)
 	}
-	r.rows = append(r.rows, p)
-	r.bytes += size
+	b.latest = r
+	r.push(row, at, size)
 	b.gathered += size
 	if r.bytes >= config.TargetRequestBytes || len(r.rows) >= config.MaxRequestRows {
 		if err := b.send(r); err != nil {
@@ -127,9 +133,6 @@ func (b *bundle) add(row change.Row, at beam.EventTime) error {
 	}
 	return nil
 }
-
-// framedSize is a row's size within a request: field 1 of ProtoRows.
-func framedSize(n int) int { return 1 + protowire.SizeBytes(n) }
 
 // fresh starts the next request for the stream of one that was sent.
 func (b *bundle) fresh(sent *request) *request {
@@ -149,23 +152,26 @@ func (b *bundle) fullest() *request {
 }
 
 // reject leaves the row as one that needs no request.
-func (b *bundle) reject(p pending, reason, text string) {
+func (b *bundle) reject(row *change.Row, at beam.EventTime, reason, text string) {
 	b.results.mu.Lock()
 	b.results.outstanding++
 	b.results.mu.Unlock()
-	b.results.add(&result{rejected: []rejection{{p, reason, text}}})
+	b.results.add(&result{rejected: []rejection{{newPending(row, at), row.Table, reason, text}}})
 }
 
 // send hands the request to a goroutine of its own once the process has room for
 // it in flight.
 func (b *bundle) send(r *request) error {
 	delete(b.filling, r.key)
+	if b.latest == r {
+		b.latest = nil
+	}
 	b.gathered -= r.bytes - r.schema.overhead
 	s := b.writer.streams
 	if err := s.requests.Acquire(b.ctx, 1); err != nil {
 		return b.failure(fmt.Errorf("waiting to write to table %s: %w", r.key.table, err))
 	}
-	weight := int64(min(r.bytes, s.endpoint.inflightBytes))
+	weight := int64(min(r.memory, s.endpoint.inflightBytes))
 	if err := s.bytes.Acquire(b.ctx, weight); err != nil {
 		s.requests.Release(1)
 		return b.failure(fmt.Errorf("waiting to write to table %s: %w", r.key.table, err))
@@ -198,6 +204,9 @@ func (b *bundle) failure(err error) error {
 // collect hands the results that have come to take, on the caller's goroutine,
 // and returns the bundle's error once it has failed.
 func (b *bundle) collect(take func(*result)) error {
+	if !b.results.come.Load() {
+		return nil
+	}
 	finished, _ := b.results.take()
 	return b.hand(finished, take)
 }
@@ -208,6 +217,7 @@ func (b *bundle) hand(finished []*result, take func(*result)) error {
 			return b.failure(res.err)
 		}
 		take(res)
+		recycle(res.rows)
 	}
 	return nil
 }

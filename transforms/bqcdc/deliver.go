@@ -7,69 +7,14 @@ import (
 	"time"
 
 	"cloud.google.com/go/bigquery/storage/apiv1/storagepb"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/googleapis/gax-go/v2"
-	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/types/descriptorpb"
-
-	"beamcdc/schemas/change"
 )
-
-// Why a row becomes a dead letter in this stage.
-const (
-	reasonRejected      = "rejected_row"     // BigQuery named it in row_errors
-	reasonTooLarge      = "row_too_large"    // no request can hold it
-	reasonSchemaChanged = "schema_changed"   // encoded for a schema that the table no longer has
-	reasonNoSequence    = "missing_sequence" // nothing orders it
-)
-
-// pending is a row that has not come to rest, with its event time.
-type pending struct {
-	row change.Row
-	at  beam.EventTime
-}
-
-// rejection is a row that can't be written, and why.
-type rejection struct {
-	pending
-	reason, text string
-}
-
-// request is what one bundle has for one stream, to be sent as one append.
-type request struct {
-	key    streamKey
-	schema *schema
-	rows   []pending
-	bytes  int // encoded, framing and descriptor included
-}
-
-// schema is what is sent to describe a stream's rows.
-type schema struct {
-	descriptor *descriptorpb.DescriptorProto
-	overhead   int // bytes that a connection's first request needs besides its rows
-}
-
-// result is what became of a request's rows: each is in exactly one of the two
-// lists, unless err is set.
-type result struct {
-	acknowledged []pending
-	rejected     []rejection
-	appends      []appendFigures
-	repeats      [outcomes]int // appends that were repeated, by what they came to
-	err          error         // fails the bundle
-}
-
-// appendFigures is one acknowledged append.
-type appendFigures struct {
-	rows, bytes int
-	latency     time.Duration
-}
 
 // deliver appends the request's rows until each is acknowledged or rejected, and
 // is the writer's state machine: one append at a time, [classify] its outcome,
 // act. Time without progress is bounded by RetryFor.
 func (w *writer) deliver(ctx context.Context, r *request) *result {
-	var res result
+	res := result{rows: r.rows}
 	work := [][]pending{r.rows}
 	patience := w.newPatience()
 	alone := false // on streams of the request's own
@@ -80,8 +25,8 @@ func (w *writer) deliver(ctx context.Context, r *request) *result {
 		o := classify(response, err)
 		switch o {
 		case acknowledged:
-			res.acknowledged = append(res.acknowledged, rows...)
-			res.appends = append(res.appends, appendFigures{len(rows), encodedSize(rows), took})
+			res.acknowledged = append(res.acknowledged, rows)
+			res.appends = append(res.appends, appendFigures{len(rows), dataBytes(rows), took})
 			patience = w.newPatience()
 			continue
 
@@ -94,7 +39,7 @@ func (w *writer) deliver(ctx context.Context, r *request) *result {
 			var good []pending
 			for i, p := range rows {
 				if text, named := complaints[i]; named {
-					res.rejected = append(res.rejected, rejection{p, reasonRejected, text})
+					res.rejected = append(res.rejected, rejection{p, r.key.table, reasonRejected, text})
 				} else {
 					good = append(good, p)
 				}
@@ -116,7 +61,7 @@ func (w *writer) deliver(ctx context.Context, r *request) *result {
 				alone = true
 				work = append(work, rows)
 			case len(rows) == 1:
-				res.rejected = append(res.rejected, rejection{rows[0], reasonTooLarge, clip(err.Error())})
+				res.rejected = append(res.rejected, rejection{rows[0], r.key.table, reasonTooLarge, clip(err.Error())})
 				continue
 			default:
 				half := len(rows) / 2
@@ -180,7 +125,7 @@ func (w *writer) append(ctx context.Context, r *request, rows []pending, alone b
 
 	data := make([][]byte, len(rows))
 	for i := range rows {
-		data[i] = rows[i].row.Data
+		data[i] = rows[i].data
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -264,27 +209,4 @@ func (p *patience) wait(ctx context.Context, o outcome, cause error) error {
 		return fmt.Errorf("%w after %d tries, the last: %w", context.Cause(ctx), p.tries, cause)
 	}
 	return nil
-}
-
-// encodedSize returns the sum of the rows' lengths in bytes.
-func encodedSize(rows []pending) int {
-	n := 0
-	for i := range rows {
-		n += len(rows[i].row.Data)
-	}
-	return n
-}
-
-// newSchema describes the rows of key. Its overhead is what managedwriter's first
-// request on a connection holds besides the rows.
-func newSchema(key streamKey, descriptor *descriptorpb.DescriptorProto, traceID string) *schema {
-	const framing = 64 // tags and lengths around the rows, managedwriter's own part of the trace ID
-	first := &storagepb.AppendRowsRequest{
-		WriteStream: resourceName(key.table) + "/streams/_default",
-		TraceId:     traceID,
-		Rows: &storagepb.AppendRowsRequest_ProtoRows{ProtoRows: &storagepb.AppendRowsRequest_ProtoData{
-			WriterSchema: &storagepb.ProtoSchema{ProtoDescriptor: descriptor},
-		}},
-	}
-	return &schema{descriptor: descriptor, overhead: proto.Size(first) + framing}
 }

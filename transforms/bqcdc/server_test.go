@@ -237,15 +237,17 @@ func write(tb testing.TB, w *writer, rows ...change.Row) (outcomeOf, error) {
 	tb.Helper()
 	got := outcomeOf{rejected: make(map[string]string), texts: make(map[string]string)}
 	take := func(r *result) {
-		for _, p := range r.acknowledged {
-			got.acknowledged = append(got.acknowledged, p.row.Message.ID)
+		for _, rows := range r.acknowledged {
+			for _, p := range rows {
+				got.acknowledged = append(got.acknowledged, p.message.ID)
+			}
 		}
 		for _, x := range r.rejected {
-			if _, twice := got.rejected[x.row.Message.ID]; twice {
-				tb.Errorf("row %.20s was rejected twice", x.row.Message.ID)
+			if _, twice := got.rejected[x.message.ID]; twice {
+				tb.Errorf("row %.20s was rejected twice", x.message.ID)
 			}
-			got.rejected[x.row.Message.ID] = x.reason
-			got.texts[x.row.Message.ID] = x.text
+			got.rejected[x.message.ID] = x.reason
+			got.texts[x.message.ID] = x.text
 		}
 		for o, n := range r.repeats {
 			got.repeats[o] += n
@@ -253,14 +255,13 @@ func write(tb testing.TB, w *writer, rows ...change.Row) (outcomeOf, error) {
 		got.requests += len(r.appends)
 	}
 	b := w.begin(tb.Context())
-	for i, row := range rows {
+	for i := range rows {
 		if err := b.collect(take); err != nil {
 			return got, err
 		}
-		if err := b.add(row, 0); err != nil {
+		if err := b.add(&rows[i], 0); err != nil {
 			return got, err
 		}
-		_ = i
 	}
 	return got, b.finish(take)
 }

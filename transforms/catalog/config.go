@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"time"
 
 	"beamcdc/schemas/table"
@@ -30,12 +31,22 @@ type Config struct {
 	// Location is where datasets are created: "EU", "us-central1". "" is BigQuery's default.
 	Location string
 
-	// Epoch leads the sequences that the pipeline makes itself.
-	Epoch uint64
-
 	// CallTimeout bounds each call to BigQuery. Defaults to ten seconds.
 	CallTimeout time.Duration
 	// RefreshEvery is the least time between two reads of one table that rows of
 	// an unknown schema or column ask for. Defaults to five seconds.
 	RefreshEvery time.Duration
+}
+
+// The defaults of [Config].
+const (
+	DefaultCallTimeout  = 10 * time.Second
+	DefaultRefreshEvery = 5 * time.Second
+)
+
+// withDefaults returns c with its zero values replaced.
+func (c Config) withDefaults() Config {
+	c.CallTimeout = cmp.Or(c.CallTimeout, DefaultCallTimeout)
+	c.RefreshEvery = cmp.Or(c.RefreshEvery, DefaultRefreshEvery)
+	return c
 }

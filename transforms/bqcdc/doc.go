@@ -1,0 +1,59 @@
+// Package bqcdc writes CDC rows to BigQuery: UPSERTs and DELETEs that carry a
+// sequence, through the Storage Write API's default streams.
+//
+// In: a PCollection<change.Row>, encoded for their tables. Out: the receipts of the
+// rows that BigQuery has acknowledged, and dead letters for the rows that it can't
+// be made to take. A bundle ends only after all its rows have come to rest
+// (invariant 1), a connection carries CDC rows only (invariant 6), and a world that
+// is out of order fails the bundle instead of filling the dead letters
+// (invariant 7).
+//
+// # Requests
+//
+// A bundle's rows are gathered by table and schema into requests of 2 MiB, never
+// above 9,000,000 bytes with the descriptor and all framing. A full request is
+// sent at once, on a goroutine of its own, and the DoFn goes on; what has been
+// acknowledged meanwhile is emitted with the next row. Requests and bytes in
+// flight are bounded for the process. Their order means nothing: sequences order
+// the rows.
+//
+// # Streams
+//
+// A process has one client for each endpoint, and one stream with a connection for
+// each table and schema. They outlive bundles, as Beam never tears a DoFn down;
+// idle ones and the least recently used of too many are closed. A stream's schema
+// never changes, and managedwriter's own retries are off: see intercept.go.
+//
+// # What an append comes to
+//
+//	outcome          known by                                          what follows
+//	acknowledged     no error, no row_errors                           receipts are emitted
+//	rejected_rows    row_errors, whatever the status says              those rows are dead letters, the rest is sent again until none is named
+//	too_large        the server's text                                 halved; a single row is a dead letter. Unless the response itself says
+//	                                                                   so, first sent alone: a broken connection blames all its requests
+//	schema_mismatch  SCHEMA_MISMATCH_EXTRA_FIELDS, NOT_FOUND, texts    a new stream, after a pause: the Write API sees a new table or column
+//	                                                                   minutes later than tables.get
+//	throttled        RESOURCE_EXHAUSTED                                a pause; the connection is kept
+//	transient        any other code, EOF, silence for AppendTimeout    a pause; a new stream unless it is the first time
+//	permanent        INVALID_ARGUMENT, PERMISSION_DENIED, …            the bundle fails with one error; the next one gets a new stream
+//
+// Pauses are random up to a limit that doubles. A request that makes no progress
+// for RetryFor fails its bundle; so do the last requests of a bundle after
+// FinishFor, because waiting in FinishBundle stalls a Beam worker's other bundles.
+//
+// # What falls short
+//
+// A row whose schema's fingerprint is not known here is no reason to fail, nor can
+// it be encoded again. The catalog is asked, which reads the table again and tries
+// the versions before its last added columns; if that does not tell the schema, the
+// row becomes a dead letter (schema_changed), from which it can be replayed. That
+// happens to good rows if a column was dropped, renamed, widened or relaxed while
+// they were on their way to a worker that never saw the table before.
+//
+// A row that BigQuery rejects may have superseded an older one in its window that
+// BigQuery would have taken: its receipts wait for the dead letter, and the table
+// stays without both until it is replayed.
+//
+// Two rows of one key with equal sequences and different bytes, in one request,
+// are BigQuery's to choose from.
+package bqcdc

@@ -1,0 +1,145 @@
+package bqcdc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/window"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+
+	"beamcdc/schemas/change"
+	"beamcdc/transforms/catalog"
+	_ "beamcdc/transforms/coders" // change.Row and change.Receipt
+	"beamcdc/transforms/deadletter"
+)
+
+func init() {
+	register.DoFn5x1[context.Context, beam.EventTime, change.Row, func(beam.EventTime, change.Receipt), func(beam.EventTime, deadletter.Letter), error](&writeFn{})
+	register.Emitter2[beam.EventTime, change.Receipt]()
+	register.Emitter2[beam.EventTime, deadletter.Letter]()
+}
+
+// stage is the stage of this package's dead letters.
+const stage = "write"
+
+// Write writes rows, a PCollection<change.Row>, to their tables through the
+// Storage Write API. It returns a PCollection<change.Receipt> of the rows that
+// BigQuery has acknowledged, and a PCollection<deadletter.Letter> of the rows that
+// it can't be made to take; each row is in one of them, with its own event time.
+// Both are in the global window.
+//
+// It panics if the configuration is invalid.
+func Write(s beam.Scope, c Config, rows beam.PCollection) (receipts, letters beam.PCollection) {
+	if err := c.Validate(); err != nil {
+		panic(fmt.Sprintf("bqcdc.Write: %v", err))
+	}
+	s = s.Scope("bqcdc.Write")
+	// What FinishBundle emits is in the global window, and all of one PCollection
+	// is in windows of one kind.
+	rows = beam.WindowInto(s, window.NewGlobalWindows(), rows)
+	return beam.ParDo2(s, &writeFn{Config: c}, rows)
+}
+
+// writeFn writes the rows of a bundle.
+type writeFn struct {
+	Config Config
+
+	writer *writer
+	bundle *bundle
+}
+
+// Setup opens what the process shares. It does not connect.
+func (f *writeFn) Setup(ctx context.Context) error {
+	var err error
+	f.writer, err = openWriter(ctx, f.Config)
+	return err
+}
+
+// openWriter returns a writer on the process's client and catalog.
+func openWriter(ctx context.Context, c Config) (*writer, error) {
+	c = c.withDefaults()
+	tables, err := catalog.Open(ctx, c.Catalog)
+	if err != nil {
+		return nil, fmt.Errorf("opening the writer: %w", err)
+	}
+	s, err := streamsFor(ctx, endpointOf(c))
+	if err != nil {
+		return nil, fmt.Errorf("opening the writer: %w", err)
+	}
+	var schemas sync.Map // streamKey -> *schema
+	return &writer{config: c, streams: s, describe: func(ctx context.Context, key streamKey) (*schema, error) {
+		if known, ok := schemas.Load(key); ok {
+			return known.(*schema), nil
+		}
+		plan, err := tables.Plan(ctx, key.table, key.schema)
+		if errors.Is(err, catalog.ErrUnknownSchema) {
+			return nil, errUnknownSchema
+		}
+		if err != nil {
+			return nil, err
+		}
+		described, _ := schemas.LoadOrStore(key, newSchema(key, plan.Descriptor(), c.TraceID))
+		return described.(*schema), nil
+	}}, nil
+}
+
+// StartBundle begins a bundle.
+func (f *writeFn) StartBundle(ctx context.Context, _ func(beam.EventTime, change.Receipt), _ func(beam.EventTime, deadletter.Letter)) {
+	f.bundle = f.writer.begin(ctx)
+}
+
+// ProcessElement takes one row, and emits what has come to rest meanwhile.
+func (f *writeFn) ProcessElement(ctx context.Context, at beam.EventTime, row change.Row, receipt func(beam.EventTime, change.Receipt), letter func(beam.EventTime, deadletter.Letter)) error {
+	if err := f.bundle.collect(emit(ctx, receipt, letter)); err != nil {
+		return err
+	}
+	return f.bundle.add(&row, at)
+}
+
+// FinishBundle waits until all the bundle's rows have come to rest.
+func (f *writeFn) FinishBundle(ctx context.Context, receipt func(beam.EventTime, change.Receipt), letter func(beam.EventTime, deadletter.Letter)) error {
+	return f.bundle.finish(emit(ctx, receipt, letter))
+}
+
+// emit returns a function that emits and counts what became of a request. It is
+// called by the DoFn's own goroutine: emitters and metrics are not for others.
+func emit(ctx context.Context, receipt func(beam.EventTime, change.Receipt), letter func(beam.EventTime, deadletter.Letter)) func(*result) {
+	return func(r *result) {
+		count(ctx, r)
+		for _, rows := range r.acknowledged {
+			for i := range rows {
+				for _, rests := range rows[i].receipts {
+					if rests.Token != 0 { // where the runner acks there is no one to tell
+						receipt(rows[i].at, rests)
+					}
+				}
+			}
+		}
+		for i := range r.rejected {
+			x := &r.rejected[i]
+			letter(x.at, letterOf(x))
+		}
+	}
+}
+
+// letterOf keeps the row's receipts: the changes that it superseded rest only
+// when its letter does.
+func letterOf(x *rejection) deadletter.Letter {
+	l := deadletter.Letter{
+		Message: x.message, Stage: stage, Reason: x.reason, Error: x.text,
+		Table: x.table,
+	}
+	for _, r := range x.receipts {
+		if r.Token == 0 {
+			continue
+		}
+		l.Receipts = append(l.Receipts, r)
+		if r.Token == x.message.Token {
+			l.Part = r.Part
+		}
+	}
+	return l
+}

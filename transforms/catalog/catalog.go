@@ -1,0 +1,178 @@
+package catalog
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"sync"
+	"time"
+
+	"cloud.google.com/go/bigquery"
+	"golang.org/x/sync/singleflight"
+
+	"beamcdc/schemas/rowproto"
+	"beamcdc/schemas/table"
+)
+
+// Catalog knows the destination tables. It is safe for any number of goroutines.
+type Catalog struct {
+	config Config
+	client *bigquery.Client
+	router *table.Router
+	flight singleflight.Group // one read of a table at a time, whoever asks
+
+	mu     sync.Mutex
+	tables map[string]*entry // by "project.dataset.table"
+}
+
+// entry is what the catalog knows of one table. Its fields are replaced, never changed.
+type entry struct {
+	name        table.Name
+	rule        *table.Rule // nil for a table that no rule was asked for yet
+	destination *Destination
+	err         error     // why destination is nil
+	readAt      time.Time // when reading it began
+
+	// versions are the plans of every version of the schema that was seen, and of
+	// the older ones that could be told from it, by fingerprint: rows that were
+	// encoded before a change are still on their way after it.
+	versions map[uint64]*rowproto.Plan
+	unknown  map[uint64]time.Time // fingerprints that a read at this time did not explain
+}
+
+// Destination is a table that rows can be written to.
+type Destination struct {
+	Rule  *table.Rule
+	Table *table.Table
+	Plan  *rowproto.Plan
+}
+
+var processCatalogs = struct {
+	sync.Mutex
+	byConfig map[string]*Catalog
+}{byConfig: make(map[string]*Catalog)}
+
+// Open returns the process's catalog of this configuration, made on first use;
+// Beam tears nothing down, so that it lives as long as the process. It does not
+// connect: an endpoint out of reach shows at the first table, or in
+// [Catalog.Check].
+func Open(ctx context.Context, c Config) (*Catalog, error) {
+	text, err := json.Marshal(c)
+	if err != nil {
+		return nil, &Error{Permanent: true, Err: fmt.Errorf("marshalling its configuration: %w", err)}
+	}
+	processCatalogs.Lock()
+	defer processCatalogs.Unlock()
+	if opened := processCatalogs.byConfig[string(text)]; opened != nil {
+		return opened, nil
+	}
+	opened, err := newCatalog(context.WithoutCancel(ctx), c)
+	if err != nil {
+		return nil, err
+	}
+	processCatalogs.byConfig[string(text)] = opened
+	return opened, nil
+}
+
+func newCatalog(ctx context.Context, c Config) (*Catalog, error) {
+	c = c.withDefaults()
+	router, err := table.NewRouter(c.Project, c.Rules)
+	if err != nil {
+		return nil, &Error{Permanent: true, Err: err}
+	}
+	client, err := newClient(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	return &Catalog{config: c, client: client, router: router, tables: make(map[string]*entry)}, nil
+}
+
+func (c *Catalog) entry(name table.Name) *entry {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.tables[name.String()]
+}
+
+// fresh reports whether the table was read less than RefreshEvery ago.
+func fresh(e *entry, c Config) bool { return time.Since(e.readAt) < c.RefreshEvery }
+
+// load reads the table, creating it where it may, and keeps what came of it. All
+// who ask at one time share one read, which goes on when the first of them gives
+// up: its context belongs to a bundle, the answer does not.
+func (c *Catalog) load(ctx context.Context, name table.Name, rule *table.Rule) (*Destination, error) {
+	flight := c.flight.DoChan(name.String(), func() (any, error) {
+		return c.loadOnce(context.WithoutCancel(ctx), name, rule), nil
+	})
+	select {
+	case done := <-flight:
+		e := done.Val.(*entry)
+		return e.destination, e.err
+	case <-ctx.Done():
+		return nil, &Error{Table: name, Err: fmt.Errorf("table %v: reading its schema: %w", name, context.Cause(ctx))}
+	}
+}
+
+func (c *Catalog) loadOnce(ctx context.Context, name table.Name, rule *table.Rule) *entry {
+	before := c.entry(name)
+	e := &entry{name: name, rule: rule, readAt: time.Now(), versions: make(map[uint64]*rowproto.Plan), unknown: make(map[uint64]time.Time)}
+	if before != nil {
+		e.rule = cmp.Or(rule, before.rule)
+		maps.Copy(e.versions, before.versions)
+	}
+	e.destination, e.err = c.readOrCreate(ctx, name, e.rule)
+	switch {
+	case e.err == nil:
+		if before != nil && before.destination != nil && before.rule == e.rule && reflect.DeepEqual(before.destination.Table, e.destination.Table) {
+			e.destination = before.destination
+		}
+		e.versions[e.destination.Plan.Fingerprint()] = e.destination.Plan
+	case !IsPermanent(e.err) && before != nil && before.destination != nil:
+		e.destination, e.err = before.destination, nil // what is known stays true while BigQuery is out of reach
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.tables[name.String()] = e
+	return e
+}
+
+// readOrCreate returns the table as it is to be written to.
+func (c *Catalog) readOrCreate(ctx context.Context, name table.Name, rule *table.Rule) (*Destination, error) {
+	t, err := c.read(ctx, name)
+	if errors.Is(err, errMissing) && rule != nil {
+		if !c.config.CreateTables {
+			return nil, permanently(name, "table %v: %w; create it, or set create_tables", name, errMissing)
+		}
+		wanted, bad := table.FromRule(name, rule)
+		if bad != nil {
+			return nil, permanently(name, "table %v: %w, and can't be created: %w", name, errMissing, bad)
+		}
+		if err := c.create(ctx, wanted); err != nil {
+			return nil, err
+		}
+		t, err = c.read(ctx, name) // someone else may have created it, in another shape
+	}
+	if err != nil {
+		return nil, err
+	}
+	problems := table.Problems(t)
+	if rule != nil {
+		problems = append(problems, table.CheckKey(rule.PrimaryKey, t))
+	}
+	if err := errors.Join(problems...); err != nil {
+		return nil, &Error{Table: name, Permanent: true, Err: err}
+	}
+	if rule != nil {
+		if t, err = table.WithHints(t, rule); err != nil {
+			return nil, &Error{Table: name, Permanent: true, Err: err}
+		}
+	}
+	plan, err := rowproto.Compile(t)
+	if err != nil {
+		return nil, &Error{Table: name, Permanent: true, Err: err}
+	}
+	return &Destination{Rule: rule, Table: t, Plan: plan}, nil
+}

@@ -1,0 +1,72 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"cloud.google.com/go/bigquery"
+	"google.golang.org/api/googleapi"
+	"google.golang.org/api/option"
+
+	"beamcdc/schemas/table"
+)
+
+// newClient returns a client of BigQuery's REST API. It does not connect.
+func newClient(ctx context.Context, c Config) (*bigquery.Client, error) {
+	var options []option.ClientOption
+	if c.RESTEndpoint != "" {
+		options = append(options, option.WithEndpoint(c.RESTEndpoint), option.WithoutAuthentication())
+	}
+	project := c.Project
+	if project == "" {
+		project = "-" // every table is named in full
+	}
+	client, err := bigquery.NewClient(ctx, project, options...)
+	if err != nil {
+		return nil, &Error{Permanent: true, Err: fmt.Errorf("creating BigQuery's client: %w", err)}
+	}
+	return client, nil
+}
+
+// read returns the table as BigQuery has it now.
+func (c *Catalog) read(ctx context.Context, name table.Name) (*table.Table, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.config.CallTimeout)
+	defer cancel()
+	m, err := c.client.DatasetInProject(name.Project, name.Dataset).Table(name.Table).
+		Metadata(ctx, bigquery.WithMetadataView(bigquery.BasicMetadataView))
+	if err != nil {
+		return nil, classify(name, "reading its schema", err)
+	}
+	t, err := fromMetadata(name, m)
+	if err != nil {
+		return nil, permanently(name, "table %v: reading its schema: %w", name, err)
+	}
+	return t, nil
+}
+
+// create creates the table, and its dataset where that is missing. That someone
+// else was faster is no error.
+func (c *Catalog) create(ctx context.Context, t *table.Table) error {
+	ctx, cancel := context.WithTimeout(ctx, 3*c.config.CallTimeout)
+	defer cancel()
+	dataset := c.client.DatasetInProject(t.Name.Project, t.Name.Dataset)
+	err := dataset.Table(t.Name.Table).Create(ctx, toMetadata(t))
+	if hasCode(err, http.StatusNotFound) {
+		err = dataset.Create(ctx, &bigquery.DatasetMetadata{Location: c.config.Location})
+		if err != nil && !hasCode(err, http.StatusConflict) {
+			return classify(t.Name, "creating its dataset", err)
+		}
+		err = dataset.Table(t.Name.Table).Create(ctx, toMetadata(t))
+	}
+	if err != nil && !hasCode(err, http.StatusConflict) {
+		return classify(t.Name, "creating it", err)
+	}
+	return nil
+}
+
+func hasCode(err error, code int) bool {
+	var api *googleapi.Error
+	return errors.As(err, &api) && api.Code == code
+}

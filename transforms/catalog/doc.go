@@ -1,0 +1,14 @@
+// Package catalog knows the tables that the pipeline writes: which rule and which
+// destination a source table has, what BigQuery says of it, and the plan that rows
+// for it are encoded by. Where the configuration asks for it, it creates what is
+// missing.
+//
+// Each process has one Catalog for each configuration. A table is read once, with
+// one call however many ask, and again when a row has a column or a schema that is
+// not known. Every version of a table's schema that was seen is kept: rows that
+// were encoded by an older one are still on their way after a change.
+//
+// What it can't tell: the plan of a schema that this process has never seen and
+// that differs from the table's by more than columns added at the end (a column
+// dropped or renamed, a type widened, REQUIRED relaxed). See [Catalog.Plan].
+package catalog

@@ -1,0 +1,111 @@
+package catalog
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"time"
+
+	"beamcdc/schemas/rowproto"
+	"beamcdc/schemas/table"
+)
+
+// maxOlderVersions is by how many added columns a row may be behind its table.
+const maxOlderVersions = 32
+
+// unknownFor is how long a fingerprint that a fresh read did not explain is taken
+// for unknown without another.
+const unknownFor = time.Minute
+
+// Plan returns the plan that the fingerprint names, of a table by its full name
+// "project.dataset.table". A fingerprint that is not known has the table read
+// again, RefreshEvery after the last time at the earliest, for which Plan waits:
+// another worker has seen the table change first. If that does not tell, the older
+// versions are tried that the table had before its last columns were added: rows
+// encoded before an ALTER TABLE ADD COLUMN are still on their way after it, and
+// reach workers that started later.
+//
+// [ErrUnknownSchema] means that the row's schema can't be told: another change
+// than an added column, or more of them than 32, came between the row's encoding
+// and this process's first look at the table.
+func (c *Catalog) Plan(ctx context.Context, name string, fingerprint uint64) (*rowproto.Plan, error) {
+	parsed, err := table.ParseName(name, c.config.Project)
+	if err != nil {
+		return nil, &Error{Permanent: true, Err: err}
+	}
+	asked := time.Now()
+	for {
+		e := c.entry(parsed)
+		if e != nil {
+			if plan := e.versions[fingerprint]; plan != nil {
+				return plan, nil
+			}
+			if e.readAt.After(asked) || asked.Sub(e.unknown[fingerprint]) < unknownFor {
+				break
+			}
+			if err := sleep(ctx, time.Until(e.readAt.Add(c.config.RefreshEvery))); err != nil {
+				return nil, &Error{Table: parsed, Err: fmt.Errorf("table %v: reading its schema: %w", parsed, err)}
+			}
+		}
+		if _, err := c.load(ctx, parsed, nil); err != nil {
+			return nil, err
+		}
+	}
+	if plan := c.explain(parsed, fingerprint); plan != nil {
+		return plan, nil
+	}
+	return nil, &Error{Table: parsed, Err: fmt.Errorf("table %v: %w: fingerprint %016x", parsed, ErrUnknownSchema, fingerprint)}
+}
+
+// explain looks for the fingerprint among the table's older versions, and keeps
+// what it finds, or that there is nothing to find.
+func (c *Catalog) explain(name table.Name, fingerprint uint64) *rowproto.Plan {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	before := c.tables[name.String()]
+	if plan := before.versions[fingerprint]; plan != nil || time.Since(before.unknown[fingerprint]) < unknownFor {
+		return plan
+	}
+	e := *before
+	e.versions, e.unknown = maps.Clone(before.versions), maps.Clone(before.unknown)
+	if e.destination != nil {
+		addOlder(e.versions, e.destination.Table)
+	}
+	plan := e.versions[fingerprint]
+	if plan == nil {
+		e.unknown[fingerprint] = time.Now()
+	}
+	c.tables[name.String()] = &e
+	return plan
+}
+
+// addOlder adds to versions the plans of the table without its last columns:
+// BigQuery adds columns at the end alone.
+func addOlder(versions map[uint64]*rowproto.Plan, t *table.Table) {
+	for n := len(t.Columns) - 1; n > 0 && n >= len(t.Columns)-maxOlderVersions; n-- {
+		older := *t
+		older.Columns = t.Columns[:n:n]
+		plan, err := rowproto.Compile(&older)
+		if err != nil {
+			return // the key needs the column that was left out: there was no older table
+		}
+		if versions[plan.Fingerprint()] == nil {
+			versions[plan.Fingerprint()] = plan
+		}
+	}
+}
+
+// sleep waits for d, or until ctx ends.
+func sleep(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return context.Cause(ctx)
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

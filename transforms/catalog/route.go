@@ -1,0 +1,42 @@
+package catalog
+
+import (
+	"context"
+
+	"beamcdc/schemas/table"
+)
+
+// Match is the rule that a source table matches, and the destination it gives.
+type Match = table.Match
+
+// Route returns the rule for the table that a message names, and where its rows
+// go; false when no rule is for it.
+func (c *Catalog) Route(source string) (Match, bool) { return c.router.Route(source) }
+
+// Destination returns the table that the match names. It is read from BigQuery,
+// and created if it is missing and CreateTables is set, the first time; then it
+// comes from memory. An error is an [*Error], and is remembered for RefreshEvery.
+func (c *Catalog) Destination(ctx context.Context, m Match) (*Destination, error) {
+	if m.Err != nil {
+		return nil, &Error{Permanent: true, Err: m.Err}
+	}
+	if e := c.entry(m.Name); e != nil && e.rule == m.Rule {
+		if e.destination != nil || fresh(e, c.config) {
+			return e.destination, e.err
+		}
+	}
+	return c.load(ctx, m.Name, m.Rule)
+}
+
+// Refresh reads the table again, unless that was done less than RefreshEvery
+// ago: a row has a column that the table is not known to have. An unchanged table
+// is the same *Destination as before.
+func (c *Catalog) Refresh(ctx context.Context, m Match) (*Destination, error) {
+	if m.Err != nil {
+		return nil, &Error{Permanent: true, Err: m.Err}
+	}
+	if e := c.entry(m.Name); e != nil && e.rule == m.Rule && fresh(e, c.config) {
+		return e.destination, e.err
+	}
+	return c.load(ctx, m.Name, m.Rule)
+}
