@@ -1,0 +1,115 @@
+package decode
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+
+	"beamcdc/schemas/change"
+	"beamcdc/schemas/envelope"
+	_ "beamcdc/transforms/coders" // of messages, events and receipts
+	"beamcdc/transforms/deadletter"
+)
+
+// Namespace is the namespace of this package's counters: messages, events,
+// control_KIND for each kind of control message, letters. Every message is
+// counted under one of the last three, whatever the number of its events, so
+// that messages = decoded + control + letters.
+const Namespace = "decode"
+
+// Stage is the stage of this package's dead letters.
+const Stage = "decode"
+
+func init() {
+	register.DoFn5x1[context.Context, change.Message, func(change.Event), func(change.Receipt), func(deadletter.Letter), error](&decodeFn{})
+	register.Emitter1[change.Event]()
+	register.Emitter1[change.Receipt]()
+	register.Emitter1[deadletter.Letter]()
+}
+
+var (
+	messagesCounter = beam.NewCounter(Namespace, "messages")
+	decodedCounter  = beam.NewCounter(Namespace, "decoded") // messages that made events
+	eventsCounter   = beam.NewCounter(Namespace, "events")
+	lettersCounter  = beam.NewCounter(Namespace, "letters")
+	controlCounters = func() map[envelope.Control]beam.Counter {
+		counters := make(map[envelope.Control]beam.Counter)
+		for _, kind := range []envelope.Control{
+			envelope.Heartbeat, envelope.Transaction, envelope.SchemaChange,
+			envelope.Tombstone, envelope.LogicalMessage, envelope.Notification,
+		} {
+			counters[kind] = beam.NewCounter(Namespace, "control_"+string(kind))
+		}
+		return counters
+	}()
+	otherControl = beam.NewCounter(Namespace, "control_other")
+)
+
+// Events decodes a PCollection<change.Message> and returns PCollections of
+// change.Event, of change.Receipt (of control messages; empty where the runner
+// acks) and of deadletter.Letter. It panics on options that envelope.New refuses.
+func Events(s beam.Scope, o envelope.Options, messages beam.PCollection) (events, receipts, letters beam.PCollection) {
+	if _, err := envelope.New(o); err != nil {
+		panic("decode.Events: " + err.Error())
+	}
+	return beam.ParDo3(s.Scope("decode.Events"), &decodeFn{Options: o}, messages)
+}
+
+// decodeFn decodes one message at a time.
+type decodeFn struct {
+	Options envelope.Options
+
+	decoder *envelope.Decoder
+	events  []change.Event // reused from message to message
+}
+
+// Setup builds the decoder.
+func (f *decodeFn) Setup() (err error) {
+	f.decoder, err = envelope.New(f.Options)
+	return err
+}
+
+// ProcessElement decodes a message.
+func (f *decodeFn) ProcessElement(
+	ctx context.Context, m change.Message, emit func(change.Event), rest func(change.Receipt), refuse func(deadletter.Letter),
+) error {
+	messagesCounter.Inc(ctx, 1)
+	events, control, err := f.decoder.Decode(m, f.events[:0])
+	f.events = events
+	if err == nil && control == "" && len(events) == 0 {
+		// Invariant 4: nothing vanishes. A message that makes nothing would never be acked.
+		err = &envelope.Error{Reason: "no_changes", Err: errors.New("the message holds no change")}
+	}
+	switch {
+	case err != nil:
+		var e *envelope.Error
+		if !errors.As(err, &e) {
+			return fmt.Errorf("decoding message %s: %w", m.ID, err)
+		}
+		lettersCounter.Inc(ctx, 1)
+		refuse(deadletter.Letter{
+			Message: m, Stage: Stage, Reason: e.Reason, Error: e.Error(), Table: e.Table,
+			Receipts: deadletter.Receipts(&m, 0, 1),
+		})
+	case control != "":
+		counter, ok := controlCounters[control]
+		if !ok {
+			counter = otherControl
+		}
+		counter.Inc(ctx, 1)
+		for _, r := range deadletter.Receipts(&m, 0, 1) {
+			rest(r)
+		}
+	default:
+		decodedCounter.Inc(ctx, 1)
+		eventsCounter.Inc(ctx, int64(len(events)))
+		for i := range events {
+			emit(events[i])
+		}
+	}
+	clear(events) // they hold the message
+	return nil
+}
