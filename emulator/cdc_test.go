@@ -36,10 +36,10 @@ func TestCDC_Example(t *testing.T) {
 func TestCDC_SequenceExamples(t *testing.T) {
 	e := newEnv(t, Options{})
 	for i, example := range []struct{ earlier, later string }{
-		{"77", "FFF"},                            // one section
-		{"FFF/B", "FFF/ABC"},                     // the first is equal, the second decides
-		{"BA/FFFFFFFF", "ABC"},                   // the first section decides, not the length
-		{"ABC", "FFF/ABC"},                       //
+		{"77", "7B"},                             // Example 1: one section
+		{"FFF/B", "FFF/ABC"},                     // Example 2: the first is equal, the second decides
+		{"BA/FFFFFFFF", "ABC"},                   // Example 3: the first section decides, not the length
+		{"ABC", "FFF/ABC"},                       // Example 4
 		{"F/FFFFFF00", "10/200"},                 // numbers, not text
 		{"10/9A0", "10/1A00"},                    //
 		{"7FFFFFFFFFFFFFFF", "FFFFFFFFFFFFFFFF"}, // unsigned

@@ -181,7 +181,7 @@ func compileMessage(md protoreflect.MessageDescriptor, columns []*column, path s
 			extra = append(extra, name)
 			continue
 		default:
-			f.slot, f.column = slot, columns[slot]
+			f.slot, f.column, f.path = slot, columns[slot], path+columns[slot].name
 			if err := f.compile(fd); err != nil {
 				return nil, err
 			}
