@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -85,6 +86,45 @@ func BenchmarkDecode(b *testing.B) {
 				}
 			})
 		}
+	}
+}
+
+// BenchmarkRatio reports how many times jsontext's own time for the tokens of a
+// message its decoding takes, as tokenize-times. The two take turns, and the
+// quickest of each is taken, so that a busy machine doesn't count.
+func BenchmarkRatio(b *testing.B) {
+	const rounds = 50
+	for _, bm := range benchMessages {
+		b.Run(bm.name, func(b *testing.B) {
+			d, err := envelope.New(envelope.Options{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			var (
+				dec      jsontext.Decoder
+				events   []change.Event
+				fastest  = [2]time.Duration{time.Hour, time.Hour}
+				contests = [2]func() error{
+					func() (err error) { events, _, err = d.Decode(bm.message, events[:0]); return err },
+					func() error { return tokenize(&dec, bm.message.Data) },
+				}
+			)
+			for b.Loop() {
+				for i, contest := range contests {
+					start := time.Now()
+					for range rounds {
+						if err := contest(); err != nil {
+							b.Fatal(err)
+						}
+					}
+					fastest[i] = min(fastest[i], time.Since(start))
+				}
+			}
+			b.ReportMetric(0, "ns/op")
+			b.ReportMetric(float64(fastest[0].Nanoseconds())/rounds, "decode-ns")
+			b.ReportMetric(float64(fastest[1].Nanoseconds())/rounds, "tokenize-ns")
+			b.ReportMetric(float64(fastest[0])/float64(fastest[1]), "tokenize-times")
+		})
 	}
 }
 

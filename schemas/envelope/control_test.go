@@ -58,6 +58,7 @@ func TestDecode_unknown(t *testing.T) {
 		`{"id":1,"op":"c","source":"web"}`, // a flat row with such columns
 		`{"op":1,"source":{}}`,
 		`{"ts_ms":1,"id":2}`,
+		`{"id":1,"aggregate_type":"order","aggregate_id":7,"type":"OrderCreated","payload":"{}"}`, // a flat row of an outbox
 		`{"ddl":"drop table x"}`,
 		`{"status":"open","id":1}`,
 		`{"status":1,"event_count":2}`,

@@ -20,6 +20,7 @@ import (
 	"beamcdc/schemas/envelope/connect"
 	"beamcdc/schemas/envelope/internal/outcome"
 	"beamcdc/schemas/envelope/internal/scan"
+	"beamcdc/schemas/envelope/internal/slab"
 )
 
 // Options configures a Decoder.
@@ -32,8 +33,9 @@ type Decoder struct {
 	options Options
 	scan    *scan.Scanner
 
-	// Of the message at hand; its event gets copies.
-	columns []change.Column // the payload's
+	// Of the message at hand.
+	columns []change.Column // the payload's, and then the key's, in the arena's room
+	usual   int             // how many columns the message before had, to ask room for
 	keys    []string        // the key columns' names
 	msg     message
 }
@@ -62,15 +64,16 @@ func (d *Decoder) Decode(m *change.Message, dst []change.Event) ([]change.Event,
 	if err := d.read(m.Text()); err != nil {
 		return dst, "", outcome.InTable(err, d.table())
 	}
-	e := change.Event{Message: *m, Parts: 1, Table: d.table(), CommitTime: commitTime(d.msg.timestamp)}
-	if err := d.fill(&e); err != nil {
-		return dst, "", outcome.InTable(err, e.Table)
+	events := append(dst, change.Event{Message: *m, Parts: 1})
+	if err := d.fill(&events[len(dst)]); err != nil {
+		return events[:len(dst)], "", outcome.InTable(err, d.table())
 	}
-	return append(dst, e), "", nil
+	return events, "", nil
 }
 
 // fill makes the change of what was read.
 func (d *Decoder) fill(e *change.Event) (err error) {
+	e.Table, e.CommitTime = d.table(), commitTime(d.msg.timestamp)
 	if !d.msg.hasMeta {
 		return outcome.Errorf(outcome.BadEnvelope, "the message has no source_metadata")
 	}
@@ -81,9 +84,12 @@ func (d *Decoder) fill(e *change.Event) (err error) {
 	if !d.msg.hasPayload {
 		return outcome.Errorf(outcome.MissingImage, "the change at position %s has no payload", e.Position)
 	}
-	image := d.scan.Arena.Columns(d.columns)
-	e.Key = d.key()
-	if e.Op == change.OpDelete {
+	row := len(d.columns)
+	d.findKey()
+	d.scan.Arena.KeepColumns(d.columns)
+	d.usual = min(len(d.columns), slab.Usual)
+	e.Key = part(d.columns, row, len(d.columns))
+	if image := part(d.columns, 0, row); e.Op == change.OpDelete {
 		e.Before = image
 	} else {
 		e.After = image
@@ -156,19 +162,27 @@ func (d *Decoder) table() string {
 	return d.scan.Arena.Join(space, ".", d.msg.table)
 }
 
-// key returns the columns that source_metadata.primary_keys names, nil unless
-// the payload holds them all. Names may differ in case from the payload's, as
-// SQL Server's do.
-func (d *Decoder) key() []change.Column {
-	columns := d.columns
-	for _, name := range d.keys {
-		v, ok := find(columns, name)
-		if !ok {
-			return nil
-		}
-		d.columns = append(d.columns, v)
+// part returns some of the columns, nil for none. Appending to them copies them.
+func part(columns []change.Column, start, end int) []change.Column {
+	if start == end {
+		return nil
 	}
-	return d.scan.Arena.Columns(d.columns[len(columns):])
+	return columns[start:end:end]
+}
+
+// findKey appends to the payload's columns those that source_metadata.primary_keys
+// names, none unless the payload holds them all. Names may differ in case from
+// the payload's, as SQL Server's do.
+func (d *Decoder) findKey() {
+	row := d.columns
+	for _, name := range d.keys {
+		c, ok := find(row, name)
+		if !ok {
+			d.columns = row
+			return
+		}
+		d.columns = append(d.columns, c)
+	}
 }
 
 func find(columns []change.Column, name string) (change.Column, bool) {

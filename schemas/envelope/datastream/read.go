@@ -9,7 +9,7 @@ import (
 // read reads the message.
 func (d *Decoder) read(text string) error {
 	d.msg = message{}
-	d.columns, d.keys = d.columns[:0], d.keys[:0]
+	d.columns, d.keys = d.scan.Arena.Columns(d.usual), d.keys[:0]
 	s := d.scan
 	s.Outline = scan.Outline{}
 	s.Reset(text)
@@ -144,7 +144,14 @@ func (d *Decoder) payload() error {
 		if err != nil {
 			return err
 		}
-		v, err := s.Arena.Untyped(raw)
+		var v change.Value
+		if raw[0] == '"' {
+			var text string
+			text, err = s.Unquote(raw)
+			v = change.Text(text)
+		} else {
+			v, err = s.Arena.Untyped(raw)
+		}
 		if err != nil {
 			return err
 		}

@@ -15,6 +15,7 @@ import (
 	"beamcdc/schemas/envelope/connect"
 	"beamcdc/schemas/envelope/internal/outcome"
 	"beamcdc/schemas/envelope/internal/scan"
+	"beamcdc/schemas/envelope/internal/slab"
 	"beamcdc/schemas/envelope/internal/unavailable"
 )
 
@@ -30,8 +31,9 @@ type Decoder struct {
 	scan    *scan.Scanner
 	schemas connect.Cache
 
-	// Of the message at hand; its event gets copies.
-	columns []change.Column
+	// Of the message at hand.
+	columns []change.Column // in the arena's room
+	usual   int             // how many columns the message before had, to ask room for
 	doubts  []doubt
 	msg     message
 }
@@ -68,7 +70,7 @@ func control(o *scan.Outline) outcome.Control {
 		return outcome.Heartbeat
 	case n&(scan.DDL|scan.TableChanges) != 0 && n&(scan.Source|scan.DatabaseName) != 0:
 		return outcome.SchemaChange
-	case n.Has(scan.AggregateType):
+	case n.Has(scan.AggregateType | scan.AdditionalData): // an outbox's rows have the first one too
 		return outcome.Notification
 	}
 	return ""
@@ -88,16 +90,17 @@ func (d *Decoder) Decode(m *change.Message, dst []change.Event) ([]change.Event,
 	if d.msg.op == "m" {
 		return dst, outcome.LogicalMessage, nil
 	}
-	e := change.Event{Message: *m, Parts: 1, Table: d.table(), CommitTime: d.msg.source.commitTime()}
-	if err := d.fill(&e); err != nil {
-		return dst, "", outcome.InTable(err, e.Table)
+	events := append(dst, change.Event{Message: *m, Parts: 1})
+	if err := d.fill(&events[len(dst)]); err != nil {
+		return events[:len(dst)], "", outcome.InTable(err, d.table())
 	}
-	return append(dst, e), "", nil
+	return events, "", nil
 }
 
 // fill makes the change of what was read.
 func (d *Decoder) fill(e *change.Event) error {
 	msg := &d.msg
+	e.Table, e.CommitTime = d.table(), msg.source.commitTime()
 	switch msg.op {
 	case "c":
 		e.Op = change.OpCreate
@@ -128,12 +131,12 @@ func (d *Decoder) fill(e *change.Event) error {
 	if err := d.settle(e, key); err != nil {
 		return err
 	}
-	arena := &d.scan.Arena
-	e.Key = arena.Columns(d.columns[key.start:key.end])
-	e.Before = arena.Columns(d.columns[msg.before.start:msg.before.end])
+	d.scan.Arena.KeepColumns(d.columns)
+	e.Key, e.Before = key.of(d.columns), msg.before.of(d.columns)
 	if e.Op != change.OpDelete {
-		e.After = arena.Columns(d.columns[msg.after.start:msg.after.end])
+		e.After = msg.after.of(d.columns)
 	}
+	d.usual = min(len(d.columns), slab.Usual)
 	return nil
 }
 

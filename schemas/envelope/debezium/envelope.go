@@ -11,7 +11,7 @@ import (
 // reset forgets the message before.
 func (d *Decoder) reset() {
 	d.msg = message{}
-	d.columns = d.columns[:0]
+	d.columns = d.scan.Arena.Columns(d.usual)
 	d.doubts = d.doubts[:0]
 	d.scan.Outline = scan.Outline{}
 }

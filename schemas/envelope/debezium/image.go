@@ -16,6 +16,14 @@ type image struct {
 	schema     *connect.Schema // nil: it types nothing
 }
 
+// of returns the image's columns, nil for none. Appending to them copies them.
+func (i image) of(columns []change.Column) []change.Column {
+	if i.start == i.end {
+		return nil
+	}
+	return columns[i.start:i.end:i.end]
+}
+
 // holds reports whether a column is one of the image's.
 func (i image) holds(column int) bool { return i.start <= column && column < i.end }
 
@@ -63,7 +71,15 @@ func (d *Decoder) image(which string, schema *connect.Schema) (image, error) {
 
 // column appends one column.
 func (d *Decoder) column(name, raw string, schema *connect.Schema) {
-	v, err := schema.Value(raw, &d.scan.Arena)
+	var v change.Value
+	var err error
+	if schema == nil && raw[0] == '"' {
+		var text string
+		text, err = d.scan.Unquote(raw)
+		v = change.Text(text)
+	} else {
+		v, err = schema.Value(raw, &d.scan.Arena)
+	}
 	if placeholder := d.options.Placeholder.Matches(raw); placeholder || err != nil {
 		d.doubts = append(d.doubts, doubt{column: len(d.columns), placeholder: placeholder, err: err, schema: schema})
 	}

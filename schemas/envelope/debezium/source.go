@@ -95,11 +95,11 @@ func (s *source) isIncremental() bool { return s.snapshot == "incremental" }
 // times; zero when none can be read, or lies outside the years 1 to 9999.
 func (s *source) commitTime() time.Time {
 	var t time.Time
-	if n, err := strconv.ParseInt(s.tsNanos, 10, 64); err == nil {
+	if n, ok := parseInt(s.tsNanos); ok {
 		t = time.Unix(0, n)
-	} else if n, err := strconv.ParseInt(s.tsMicros, 10, 64); err == nil {
+	} else if n, ok := parseInt(s.tsMicros); ok {
 		t = time.UnixMicro(n)
-	} else if n, err := strconv.ParseInt(s.tsMillis, 10, 64); err == nil {
+	} else if n, ok := parseInt(s.tsMillis); ok {
 		t = time.UnixMilli(n)
 	} else {
 		return time.Time{}
@@ -108,4 +108,12 @@ func (s *source) commitTime() time.Time {
 		return time.Time{}
 	}
 	return t
+}
+
+func parseInt(text string) (int64, bool) {
+	if text == "" { // absent, as it often is: no error to allocate
+		return 0, false
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	return n, err == nil
 }

@@ -80,6 +80,9 @@ func ParseLSN(text string) (uint64, bool) {
 
 // ParseUint reads a decimal number of 64 bits without a sign.
 func ParseUint(text string) (uint64, bool) {
+	if text == "" { // absent, as it often is: no error to allocate
+		return 0, false
+	}
 	n, err := strconv.ParseUint(text, 10, 64)
 	if err != nil {
 		return 0, false

@@ -1,7 +1,5 @@
 package scan
 
-import "github.com/go-json-experiment/json/jsontext"
-
 // Names is a set of the members' names that tell formats apart.
 type Names uint32
 
@@ -19,6 +17,7 @@ const (
 	TableChanges
 	DatabaseName
 	AggregateType  // "aggregate_type"
+	AdditionalData // "additional_data"
 	SourceMetadata // an object: "source_metadata"
 )
 
@@ -48,8 +47,8 @@ func (o *Outline) Change() Members {
 	return o.Top
 }
 
-// Note adds a member, whose value is of the given kind.
-func (m *Members) Note(name string, kind jsontext.Kind) {
+// Note adds a member, whose value begins with kind.
+func (m *Members) Note(name string, kind byte) {
 	m.Count++
 	switch name {
 	case "op":
@@ -75,6 +74,8 @@ func (m *Members) Note(name string, kind jsontext.Kind) {
 		m.add(DatabaseName, true)
 	case "aggregate_type":
 		m.add(AggregateType, true)
+	case "additional_data":
+		m.add(AdditionalData, true)
 	case "source_metadata":
 		m.add(SourceMetadata, kind == '{')
 	}

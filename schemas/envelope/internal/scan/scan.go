@@ -5,6 +5,7 @@ package scan
 import (
 	"bytes"
 	"errors"
+	"strings"
 	"unsafe"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -25,20 +26,35 @@ type Scanner struct {
 	dec  jsontext.Decoder
 	buf  bytes.Buffer
 	text string
+	at   int // where the token begins that Peek returned
+
+	escape  int  // where the next backslash is; less than at when that isn't known
+	escaped bool // the last token has one
 }
 
 // Reset makes the Scanner read text, which must not change while it does. The
 // substrings that it returns are text's.
 func (s *Scanner) Reset(text string) {
-	s.text = text
+	s.text, s.escape = text, -1
 	// The decoder reads a bytes.Buffer in place and doesn't write to it.
 	s.buf = *bytes.NewBuffer(unsafe.Slice(unsafe.StringData(text), len(text)))
 	s.dec.Reset(&s.buf)
 }
 
-// Peek returns the kind of the next token: '{', '}', '[', ']', '"', '0', 't',
-// 'f', 'n', or 0 at an error or the end.
-func (s *Scanner) Peek() jsontext.Kind { return s.dec.PeekKind() }
+// Peek returns the first byte of the next token, which tells its kind, or 0 at
+// the end. It checks nothing: what is read next does.
+func (s *Scanner) Peek() byte {
+	for i := int(s.dec.InputOffset()); i < len(s.text); i++ {
+		switch c := s.text[i]; c {
+		case ' ', '\t', '\r', '\n', ',', ':':
+		default:
+			s.at = i
+			return c
+		}
+	}
+	s.at = len(s.text)
+	return 0
+}
 
 // Object begins to read an object. It returns false for any other value, which
 // it reads and forgets.
@@ -46,39 +62,57 @@ func (s *Scanner) Object() (bool, error) {
 	if s.Peek() != '{' {
 		return false, s.Skip()
 	}
-	return true, s.delimiter()
+	_, err := s.token()
+	return true, err
 }
 
 // Member reads the name of an object's next member. At the object's end it
 // reads that and returns false.
 func (s *Scanner) Member() (name string, more bool, err error) {
-	if s.Peek() != '"' {
-		return "", false, s.delimiter()
-	}
-	raw, err := s.Value()
-	if err != nil {
+	more = s.Peek() == '"'
+	raw, err := s.token()
+	if err != nil || !more {
 		return "", false, err
 	}
-	name, err = s.Arena.Unquote(raw)
-	return name, err == nil, err
+	name, err = s.Unquote(raw)
+	return name, true, err
 }
 
-// delimiter reads a '{' or '}'; anything else is an error that the decoder knows.
-func (s *Scanner) delimiter() error {
+// token reads a token that was peeked at and returns it byte for byte.
+func (s *Scanner) token() (string, error) {
 	if _, err := s.dec.ReadToken(); err != nil {
-		return badJSON(err)
+		return "", badJSON(err)
 	}
-	return nil
+	end := int(s.dec.InputOffset())
+	if s.escape < s.at {
+		// A token is escaped if the next backslash is in it. To keep that one's place
+		// is to look at each byte of the message once, whatever the tokens.
+		s.escape = len(s.text)
+		if i := strings.IndexByte(s.text[s.at:], '\\'); i >= 0 {
+			s.escape = s.at + i
+		}
+	}
+	s.escaped = s.escape < end
+	return s.text[s.at:end], nil
+}
+
+// Unquote returns the content of the string that Value has just returned.
+func (s *Scanner) Unquote(raw string) (string, error) {
+	if s.escaped {
+		return s.Arena.Unquote(raw)
+	}
+	return raw[1 : len(raw)-1], nil
 }
 
 // Value reads the next value and returns it byte for byte.
 func (s *Scanner) Value() (string, error) {
-	v, err := s.dec.ReadValue()
-	if err != nil {
+	if c := s.Peek(); c != '{' && c != '[' {
+		return s.token()
+	}
+	if _, err := s.dec.ReadValue(); err != nil {
 		return "", badJSON(err)
 	}
-	end := int(s.dec.InputOffset())
-	return s.text[end-len(v) : end], nil
+	return s.text[s.at:s.dec.InputOffset()], nil
 }
 
 // Scalar reads a string's content, or another value as it is written; null is "".
@@ -89,7 +123,7 @@ func (s *Scanner) Scalar() (string, error) {
 	}
 	switch raw[0] {
 	case '"':
-		return s.Arena.Unquote(raw)
+		return s.Unquote(raw)
 	case 'n':
 		return "", nil
 	}
@@ -98,10 +132,8 @@ func (s *Scanner) Scalar() (string, error) {
 
 // Skip reads the next value and forgets it.
 func (s *Scanner) Skip() error {
-	if err := s.dec.SkipValue(); err != nil {
-		return badJSON(err)
-	}
-	return nil
+	_, err := s.Value()
+	return err
 }
 
 // Rest returns what has not been read yet.

@@ -4,6 +4,7 @@ package slab
 
 import (
 	"fmt"
+	"strings"
 	"unsafe"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -14,11 +15,14 @@ import (
 // What a chunk holds, and the largest piece that is taken from one. A piece
 // that is kept for long keeps its chunk, so chunks are small.
 const (
-	textChunk     = 4 << 10
-	textPiece     = 1 << 10
-	columnsChunk  = 128 // 9 KiB
-	columnsPieces = 64
+	textChunk    = 4 << 10
+	textPiece    = 1 << 10
+	columnsChunk = 128 // 9 KiB
 )
+
+// Usual is the greatest number of columns that it pays to ask room for: what is
+// left of a chunk is lost when a message asks for more.
+const Usual = columnsChunk / 2
 
 // Arena hands out memory that is never handed out again: what was made from it
 // stays valid as long as anyone holds it. Its zero value is ready to use.
@@ -27,20 +31,22 @@ type Arena struct {
 	columns []change.Column
 }
 
-// Columns returns a copy of src, nil for none. Appending to it copies it.
-func (a *Arena) Columns(src []change.Column) []change.Column {
-	n := len(src)
-	switch {
-	case n == 0:
-		return nil
-	case n > columnsPieces:
-		return append(make([]change.Column, 0, n), src...)
-	case cap(a.columns)-len(a.columns) < n:
-		a.columns = make([]change.Column, 0, columnsChunk)
+// Columns returns an empty slice with room for n columns and more. What the
+// caller appends to it is to be given to KeepColumns before the next Columns, or
+// is forgotten.
+func (a *Arena) Columns(n int) []change.Column {
+	if cap(a.columns)-len(a.columns) < n {
+		a.columns = make([]change.Column, 0, max(n, columnsChunk))
 	}
-	start := len(a.columns)
-	a.columns = append(a.columns, src...)
-	return a.columns[start:len(a.columns):len(a.columns)]
+	return a.columns[len(a.columns):]
+}
+
+// KeepColumns makes what was appended to a slice from Columns the caller's.
+func (a *Arena) KeepColumns(columns []change.Column) {
+	// A slice that outgrew its room is somewhere else, and needs no keeping.
+	if n := len(a.columns); len(columns) > 0 && cap(a.columns) > n && &a.columns[:n+1][n] == &columns[0] {
+		a.columns = a.columns[:n+len(columns)]
+	}
 }
 
 // Reserve returns an empty slice with room for n bytes. What the caller appends
@@ -72,13 +78,11 @@ func (a *Arena) Keep(b []byte) string {
 // Unquote returns the content of a JSON string, given with its quotes: a
 // substring where nothing is escaped.
 func (a *Arena) Unquote(raw string) (string, error) {
-	for i := 1; i < len(raw)-1; i++ {
-		if raw[i] == '\\' {
-			return a.unescape(raw)
-		}
-	}
 	if len(raw) < 2 {
 		return "", fmt.Errorf("reading a string: it lacks its quotes")
+	}
+	if strings.IndexByte(raw, '\\') >= 0 {
+		return a.unescape(raw)
 	}
 	return raw[1 : len(raw)-1], nil
 }
