@@ -3,7 +3,6 @@ package rowproto
 import (
 	"encoding/base64"
 	"encoding/hex"
-	"strings"
 )
 
 var (
@@ -15,12 +14,14 @@ var (
 // the URL alphabet, which can't be mixed up; padding must be there, and nothing
 // else may, where encoding/base64 would skip line breaks.
 func appendBase64(dst []byte, text string) ([]byte, bool) {
-	if strings.ContainsAny(text, "\r\n") {
-		return dst, false
-	}
 	encoding := strictBase64
-	if strings.ContainsAny(text, "-_") {
-		encoding = strictBase64URL
+	for i := range len(text) {
+		switch text[i] {
+		case '\r', '\n':
+			return dst, false
+		case '-', '_':
+			encoding = strictBase64URL
+		}
 	}
 	out, err := encoding.AppendDecode(dst, bytesOf(text))
 	if err != nil {

@@ -172,9 +172,13 @@ func TestUpsert_Allocations(t *testing.T) {
 	}
 	row := typedRow()
 	untyped := []change.Column{
-		{Name: "order_id", Value: change.Text("70012345")}, {Name: "total", Value: change.Text("MDk=")}, {Name: "placed_at", Value: change.Number("1741507626005004")},
-		{Name: "tags", Value: change.Raw(`["new","gift"]`)}, {Name: "address", Value: change.Text(`{"city":"Lyon","zip":"69002"}`)},
-		{Name: "updated_at", Value: change.Text("2025-03-09T08:07:06.005004Z")}, {Name: "weight", Value: change.Number("1.25")},
+		{Name: "order_id", Value: change.Text("70012345")},
+		{Name: "total", Value: change.Text("MDk=")},
+		{Name: "placed_at", Value: change.Number("1741507626005004")},
+		{Name: "tags", Value: change.Raw(`["new","gift"]`)},
+		{Name: "address", Value: change.Text(`{"city":"Lyon","zip":"69002"}`)},
+		{Name: "updated_at", Value: change.Text("2025-03-09T08:07:06.005004Z")},
+		{Name: "weight", Value: change.Number("1.25")},
 	}
 	dst := make([]byte, 0, 4096)
 	e := p.NewEncoder()

@@ -99,8 +99,7 @@ func (s span) append(dst []byte) []byte {
 	return dst
 }
 
-// parseSpan reads any of the texts. Numbers may have nine digits, so that sums
-// don't overflow: more is beyond 10,000 years anyway, but for microseconds.
+// parseSpan reads any of the texts.
 func parseSpan(text string) (s span, ok bool) {
 	if iso := strings.TrimPrefix(text, "-"); strings.HasPrefix(iso, "P") {
 		s, nanos, ok := parseISOSpan(iso[1:])
@@ -147,7 +146,7 @@ func parseISOSpan(text string) (s span, nanos int64, ok bool) {
 			if !ok {
 				return s, 0, false
 			}
-			*unit.part += n * unit.factor
+			*unit.part += times(n, unit.factor)
 			date = date[i+1:]
 		}
 	}
@@ -160,7 +159,7 @@ func parseISOSpan(text string) (s span, nanos int64, ok bool) {
 			if !ok {
 				return s, 0, false
 			}
-			s.micros += n * unit.micros
+			s.micros += times(n, unit.micros)
 			clock = clock[i+1:]
 		}
 	}
@@ -186,7 +185,7 @@ func parseVerboseSpan(text string) (s span, ok bool) {
 		}
 		switch words[1] {
 		case "year", "years":
-			s.months += 12 * n
+			s.months += times(n, 12)
 		case "mon", "mons":
 			s.months += n
 		case "day", "days":
@@ -209,7 +208,7 @@ func parseYearMonth(text string) (months int64, ok bool) {
 	years, rest, hasMonths := strings.Cut(strings.TrimLeft(text, "+-"), "-")
 	y, ok1 := number(years)
 	m, ok2 := number(rest)
-	if months = 12*y + m; negative {
+	if months = times(y, 12) + m; negative {
 		months = -months
 	}
 	return months, hasMonths && ok1 && ok2 && len(text)-len(years)-len(rest) <= 2
@@ -229,7 +228,7 @@ func parseClock(text string) (micros int64, ok bool) {
 	if !hasSeconds || !ok1 || !ok2 || !ok3 || m > 59 || whole < 0 || whole >= 60_000_000 {
 		return 0, false
 	}
-	micros = (h*60+m)*60_000_000 + whole
+	micros = times(h, 3_600_000_000) + m*60_000_000 + whole
 	if negative {
 		return -micros - floorDiv(nanos+999, 1000), true // downwards from a negative is away from zero
 	}
@@ -253,7 +252,7 @@ func parseSeconds(text string) (micros, nanos int64, ok bool) {
 			nanos *= 10
 		}
 	}
-	micros = seconds * 1_000_000
+	micros = times(seconds, 1_000_000)
 	if negative {
 		micros, nanos = -micros, -nanos
 	}
@@ -271,16 +270,28 @@ func signedNumber(text string) (n int64, ok bool) {
 	return number(text)
 }
 
-// number reads one to nine digits.
+// spanCeiling is beyond every part of an interval, and so far below int64's end
+// that a few of them can be added.
+const spanCeiling = 1 << 60
+
+// number reads digits; far beyond every part of an interval it stops counting.
 func number(text string) (n int64, ok bool) {
-	if text == "" || len(text) > 9 {
-		return 0, false
-	}
 	for i := range len(text) {
 		if !isDigit(text[i]) {
 			return 0, false
 		}
-		n = n*10 + int64(text[i]-'0')
+		n = min(n*10+int64(text[i]-'0'), spanCeiling/16) // ten times it is no overflow
 	}
-	return n, true
+	return n, text != ""
+}
+
+// times multiplies without overflow.
+func times(n, by int64) int64 {
+	switch limit := spanCeiling / by; {
+	case n > limit:
+		return spanCeiling
+	case n < -limit:
+		return -spanCeiling
+	}
+	return n * by
 }

@@ -2,6 +2,7 @@ package rowproto
 
 import (
 	"bytes"
+	"maps"
 	"math"
 	"strings"
 	"sync"
@@ -79,9 +80,7 @@ func TestUpsert_Columns(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for name, value := range map[string]any{"tenant": "t1", "Line_ID": int64(7), "_CHANGE_TYPE": "UPSERT", "_CHANGE_SEQUENCE_NUMBER": "1/2/3/4"} {
-				c.want[name] = value
-			}
+			maps.Copy(c.want, map[string]any{"tenant": "t1", "Line_ID": int64(7), "_CHANGE_TYPE": "UPSERT", "_CHANGE_SEQUENCE_NUMBER": "1/2/3/4"})
 			if diff := cmp.Diff(c.want, read(t, messageType(t, p), data[len(dst):])); diff != "" {
 				t.Errorf("row (-want +got):\n%s", diff)
 			}

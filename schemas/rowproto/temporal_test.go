@@ -190,8 +190,11 @@ func TestDateTime(t *testing.T) {
 		{name: "from takes an instant's UTC", column: micros, value: change.Timestamp(-1), want: "1969-12-31T23:59:59.999999"},
 		{name: "structured", column: plain, value: change.Raw(`{"year":2025,"month":3,"day":9,"hour":8,"minute":7,"second":6,"nanos":5004999,"precision":6,"specialValue":null}`), want: "2025-03-09T08:07:06.005004"},
 		{name: "structured in picoseconds", column: plain, value: change.Struct([]change.Column{
-			{Name: "year", Value: change.Int64(2025)}, {Name: "month", Value: change.Int64(3)}, {Name: "day", Value: change.Int64(9)},
-			{Name: "hour", Value: change.Int64(8)}, {Name: "picoseconds", Value: change.Int64(5004999999)},
+			{Name: "year", Value: change.Int64(2025)},
+			{Name: "month", Value: change.Int64(3)},
+			{Name: "day", Value: change.Int64(9)},
+			{Name: "hour", Value: change.Int64(8)},
+			{Name: "picoseconds", Value: change.Int64(5004999999)},
 		}), want: "2025-03-09T08:00:00.005004"},
 		badCase("structured, no such time", plain, change.Raw(`{"year":2025,"month":3,"day":9,"hour":24}`), "no such time"),
 		badCase("structured, no such day", plain, change.Raw(`{"year":2025,"month":2,"day":29,"hour":0}`), "no such day"),

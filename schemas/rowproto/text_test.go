@@ -38,8 +38,13 @@ func TestString(t *testing.T) {
 		badCase("date beyond", plain, change.Date(2932897), "between 0001-01-01"),
 		{name: "interval", column: plain, value: change.Interval("1-2 3 4:5:6"), want: "1-2 3 4:5:6"},
 		{name: "array", column: plain, value: change.Array([]change.Column{
-			{Value: change.String("a\"")}, {Value: change.Null()}, {Value: change.Decimal("1.50")}, {Value: change.Bytes("\xDE\xAD")},
-			{Value: change.Date(0)}, {Value: change.Float64(math.Inf(1))}, {Value: change.Decimal("NaN")},
+			{Value: change.String("a\"")},
+			{Value: change.Null()},
+			{Value: change.Decimal("1.50")},
+			{Value: change.Bytes("\xDE\xAD")},
+			{Value: change.Date(0)},
+			{Value: change.Float64(math.Inf(1))},
+			{Value: change.Decimal("NaN")},
 		}), want: `["a\"",null,1.50,"3q0=","1970-01-01","Infinity","NaN"]`},
 		{name: "struct", column: plain, value: change.Struct([]change.Column{
 			{Name: "a b", Value: change.Int64(1)}, {Name: "c", Value: change.Struct(nil)}, {Name: "d", Value: change.Raw("[1, 2]")},
