@@ -1,7 +1,7 @@
 package rowproto
 
 import (
-	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -148,7 +148,7 @@ func (e *Encoder) appendField(dst []byte, f *field, v *change.Value) ([]byte, *V
 		return dst[:start], err
 	}
 	if f.required {
-		err.Err = errors.Join(err.Err, errors.New("the column is REQUIRED, so that it can't be NULL instead"))
+		err.Err = fmt.Errorf("%w; the column is REQUIRED, so that it can't be NULL instead", err.Err)
 		return dst[:start], err
 	}
 	e.adjusted++

@@ -1,0 +1,5 @@
+//go:build !race
+
+package rowproto
+
+const raceDetector = false
