@@ -1,0 +1,122 @@
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/go-cmp/cmp"
+
+	"beamcdc/cmd/internal/direct"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+func sampleResult() result {
+	return result{
+		Tables: []tableResult{
+			{
+				Name: "shop.orders",
+				Columns: []column{
+					{Name: "order_id", Numeric: true},
+					{Name: "status"},
+					{Name: "total", Numeric: true},
+					{Name: "tags"},
+					{Name: "note"},
+				},
+				Rows: []jsontext.Value{
+					jsontext.Value(`{"order_id":"1","status":"cancelled","total":"61.9","tags":["web","gift"],"note":null}`),
+					jsontext.Value(`{"order_id":"1250000","status":"é \u0000 two\nlines","total":"-1250000","tags":[],"note":"` + strings.Repeat("long ", 20) + `"}`),
+				},
+			},
+			{Name: "shop.empty", Columns: []column{{Name: "id", Numeric: true}}},
+		},
+		Letters: []letter{
+			{Stage: "decode", Reason: "malformed_json", Error: "decoding: it ends early", Data: []byte(`{"before":null,"after":{"order_id":2`)},
+			{Stage: "decode", Reason: "malformed_json", Error: "decoding: no UTF-8", Data: []byte("\xff\x1b[31m\x00")},
+		},
+		Counts: direct.Counts{
+			Messages: 1020, KeyChanges: 1, RowsUpserted: 1000, RowsDeleted: 3, Superseded: 12, Control: 4, DeadLetters: 2,
+			BytesAppended: 150_000, BytesSuperseded: 1_800, Requests: 3,
+		},
+	}
+}
+
+func TestWriteTables(t *testing.T) {
+	for name, style := range map[string]style{"plain": {}, "terminal": {terminal: true}} {
+		t.Run(name, func(t *testing.T) {
+			var out strings.Builder
+			if err := writeTables(&out, sampleResult(), style); err != nil {
+				t.Fatal(err)
+			}
+			compareGolden(t, filepath.Join("testdata", "tables_"+name+".txt"), out.String())
+		})
+	}
+}
+
+func TestWriteJSON(t *testing.T) {
+	var out strings.Builder
+	if err := writeJSON(&out, sampleResult()); err != nil {
+		t.Fatal(err)
+	}
+	compareGolden(t, filepath.Join("testdata", "result.json"), out.String())
+	decoder := json.NewDecoder(strings.NewReader(out.String()))
+	var got struct {
+		Tables      map[string][]map[string]any `json:"tables"`
+		DeadLetters []map[string]string         `json:"dead_letters"`
+		Counts      map[string]int64            `json:"counts"`
+	}
+	if err := decoder.Decode(&got); err != nil {
+		t.Fatal(err)
+	}
+	if decoder.More() {
+		t.Error("there is more than one object")
+	}
+	if rows, ok := got.Tables["shop.empty"]; !ok || rows == nil {
+		t.Error("an empty table is not there as []")
+	}
+	if got.Counts["rows_upserted"] != 1000 {
+		t.Errorf("counts: %v", got.Counts)
+	}
+}
+
+func TestWriteJSON_empty(t *testing.T) {
+	var out strings.Builder
+	if err := writeJSON(&out, result{}); err != nil {
+		t.Fatal(err)
+	}
+	if !json.Valid([]byte(out.String())) || !strings.Contains(out.String(), `"dead_letters": []`) {
+		t.Errorf("got %s", out.String())
+	}
+}
+
+func compareGolden(t *testing.T, path, got string) {
+	t.Helper()
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("-want +got:\n%s\nrun the test with -update if this is meant", diff)
+	}
+}
+
+func TestThousands(t *testing.T) {
+	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567", -1234: "-1,234", -123: "-123"} {
+		if got := thousands(n); got != want {
+			t.Errorf("thousands(%d) = %q, want %q", n, got, want)
+		}
+	}
+}

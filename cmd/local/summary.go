@@ -1,0 +1,73 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"beamcdc/cmd/internal/direct"
+)
+
+// writeCounts writes what became of the messages.
+func writeCounts(out *bufio.Writer, c direct.Counts, style style) {
+	_, _ = fmt.Fprintf(out, "%s  %s\n", style.bold("What became of the changes"), style.dim(plural(c.Messages, "message")))
+	changes := c.Messages + c.ExtraChanges + c.KeyChanges
+	lines := []struct {
+		what  string
+		count int64
+		note  string
+	}{
+		{"rows upserted", c.RowsUpserted, ""},
+		{"rows deleted", c.RowsDeleted, ""},
+		{"superseded", c.Superseded, saved(c)},
+		{"filtered", c.Filtered, "by the configuration"},
+		{"control messages", c.Control, "heartbeats, transaction marks, schema notices, tombstones"},
+		{"dead letters", c.DeadLetters, ""},
+	}
+	if changes != c.Messages {
+		_, _ = fmt.Fprintf(out, "  %s\n", style.dim(fmt.Sprintf("%s came to more than one row each: %s in all",
+			plural(c.ExtraChanges+c.KeyChanges, "change"), plural(changes, "part"))))
+	}
+	width, widest := 0, 0
+	for _, l := range lines {
+		widest = max(widest, len(l.what))
+		width = max(width, utf8.RuneCountInString(thousands(l.count)))
+	}
+	for _, l := range lines {
+		if l.count == 0 && l.what != "rows upserted" && l.what != "dead letters" {
+			continue
+		}
+		_, _ = fmt.Fprintf(out, "  %*s %s", width, thousands(l.count), l.what)
+		if l.note != "" {
+			_, _ = fmt.Fprintf(out, "%s  %s", strings.Repeat(" ", widest-len(l.what)), style.dim(l.note))
+		}
+		_, _ = out.WriteString("\n")
+	}
+	_, _ = fmt.Fprintf(out, "  %s in %s to BigQuery\n", size(c.BytesAppended), plural(c.Requests, "request"))
+}
+
+// saved says what coalescing saved: rows that were never sent, and their bytes.
+func saved(c direct.Counts) string {
+	all := c.BytesAppended + c.BytesSuperseded
+	if c.BytesSuperseded == 0 || all == 0 {
+		return ""
+	}
+	return fmt.Sprintf("by a later change of their key and window: %s of %s never sent, %d %%",
+		size(c.BytesSuperseded), size(all), 100*c.BytesSuperseded/all)
+}
+
+// size returns bytes for people: "512 bytes", "1.5 KiB".
+func size(n int64) string {
+	const step = 1024
+	if n < step {
+		return plural(n, "byte")
+	}
+	value := float64(n)
+	for _, unit := range []string{"KiB", "MiB", "GiB"} {
+		if value /= step; value < step {
+			return fmt.Sprintf("%.1f %s", value, unit)
+		}
+	}
+	return fmt.Sprintf("%.1f TiB", value/step)
+}
