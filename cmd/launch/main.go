@@ -1,0 +1,140 @@
+// Command launch runs the pipeline: in this process, or as a Dataflow job. It is
+// the worker's binary too, so it is built without cgo and links no emulator.
+// "launch --help" tells its flags and exit statuses.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem/gcs" // where Dataflow stages
+	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/dataflow"  // the runner
+
+	"beamcdc/cmd/internal/direct"
+	"beamcdc/pipeline"
+)
+
+func main() {
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	os.Exit(run(os.Args[1:], signals, os.Stdout, os.Stderr))
+}
+
+func run(args []string, signals <-chan os.Signal, stdout, stderr io.Writer) int {
+	err := launch(args, signals, stdout, stderr)
+	switch {
+	case err == nil:
+		return 0
+	case errors.Is(err, flag.ErrHelp):
+		usage(stdout)
+		return 0
+	}
+	for line := range strings.Lines(err.Error()) { // a configuration's findings are a line each
+		fmt.Fprintf(stderr, "launch: %s\n", strings.TrimSuffix(line, "\n"))
+	}
+	if errors.As(err, new(usageError)) || errors.As(err, new(pipeline.Findings)) {
+		return 2
+	}
+	return 1
+}
+
+func launch(args []string, signals <-chan os.Signal, stdout, stderr io.Writer) error {
+	in, err := parse(flag.CommandLine, args)
+	if err != nil {
+		return err
+	}
+	runner, err := runner()
+	if err != nil {
+		return err
+	}
+	if err := in.setLevel(runner); err != nil {
+		return err
+	}
+	direct.Init(stderr, in.logLevel) // in a worker it does not return
+	o, err := in.options()
+	if err != nil {
+		return err
+	}
+	o.RunnerOwnsSource = runner == "dataflow"
+	if err := o.Validate(); err != nil {
+		return err
+	}
+	if in.offline {
+		return submit(runner, o)
+	}
+	if err := check(o, signals); err != nil {
+		return err
+	}
+	if runner == "dataflow" {
+		return submit(runner, o)
+	}
+	return serve(o, signals, stdout, stderr)
+}
+
+// submit hands the job to a runner outside this process, and waits for it as long
+// as Beam's flags have it.
+func submit(runner string, o pipeline.Options) error {
+	p, s := beam.NewPipelineWithRoot()
+	pipeline.Build(s, o)
+	if _, err := beam.Run(context.Background(), runner, p); err != nil {
+		return fmt.Errorf("submitting the job: %w", err)
+	}
+	return nil
+}
+
+// checkFor bounds the questions at start-up.
+const checkFor = 30 * time.Second
+
+var errInterrupted = errors.New("interrupted before it had started")
+
+func check(o pipeline.Options, signals <-chan os.Signal) error {
+	ctx, cancel := context.WithTimeout(context.Background(), checkFor)
+	defer cancel()
+	checked := make(chan error, 1)
+	go func() { checked <- errors.Join(pipeline.Check(ctx, o)...) }()
+	select {
+	case err := <-checked:
+		return err
+	case <-signals:
+		return errInterrupted
+	}
+}
+
+// serve runs the pipeline in this process until it is told to stop, and then
+// prints what became of the messages as one JSON object.
+func serve(o pipeline.Options, signals <-chan os.Signal, stdout, stderr io.Writer) error {
+	job := direct.Start(o)
+	select {
+	case <-job.Done():
+	case <-signals:
+		fmt.Fprintln(stderr, "launch: stopping: finishing what was taken; interrupt again to end at once")
+		job.Drain()
+		select {
+		case <-job.Done():
+		case <-signals:
+			return errors.New("ended at once: what was not acked will come again")
+		}
+	}
+	counts, err := job.Result()
+	if err != nil {
+		return err
+	}
+	text, err := json.Marshal(counts)
+	if err != nil {
+		return fmt.Errorf("writing the counts: %w", err)
+	}
+	if _, err := fmt.Fprintf(stdout, "%s\n", text); err != nil {
+		return fmt.Errorf("writing the counts: %w", err)
+	}
+	return nil
+}
