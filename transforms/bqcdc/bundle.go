@@ -16,9 +16,14 @@ import (
 // writer is what the bundles of one DoFn share: the process's streams and what
 // describes the rows.
 type writer struct {
-	config   Config // with its defaults
-	streams  *streams
+	config  Config // with its defaults
+	streams *streams
+
+	// describe returns what describes the rows of a stream, or errUnknownSchema.
 	describe func(ctx context.Context, key streamKey) (*schema, error)
+	// fits reports whether such rows can be written to the table as it is now. Its
+	// error is the catalog's.
+	fits func(ctx context.Context, key streamKey) (bool, error)
 }
 
 // errUnknownSchema is what describe returns for a schema that neither the process

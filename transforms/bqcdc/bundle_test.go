@@ -1,6 +1,8 @@
 package bqcdc
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,6 +17,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"beamcdc/schemas/change"
+	"beamcdc/transforms/catalog"
 )
 
 func sorted(texts []string) []string {
@@ -543,4 +546,27 @@ func restedRows(r *result) int {
 		n += len(rows)
 	}
 	return n
+}
+
+// A mismatch that the table explains ends at once: rows with a column that it no
+// longer has are dead letters, and a table that is gone fails the bundle.
+func TestBundle_mismatchThatIsExplained(t *testing.T) {
+	s := newWriteServer(t)
+	s.answer = func(*appendCall) (*storagepb.AppendRowsResponse, error) {
+		return refuse(codes.InvalidArgument, "Input schema has more fields than BigQuery schema, extra fields: 'x'"), nil
+	}
+	w := newTestWriter(t, testConfig(s))
+	w.fits = func(context.Context, streamKey) (bool, error) { return false, nil }
+	got, err := write(t, w, testRow("p.d.t", "1", 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantOutcome(t, got, nil, map[string]string{"1": "schema_changed"})
+
+	w.fits = func(context.Context, streamKey) (bool, error) {
+		return false, &catalog.Error{Permanent: true, Err: errors.New("table p.d.t: it does not exist")}
+	}
+	if _, err = write(t, w, testRow("p.d.t", "1", 1)); err == nil || !strings.Contains(err.Error(), "permanent") || !strings.Contains(err.Error(), "it does not exist") {
+		t.Errorf("error %v", err)
+	}
 }

@@ -72,10 +72,11 @@ type Config struct {
 	InitialBackoff time.Duration
 	MaxBackoff     time.Duration
 
-	// MaxStreams is how many streams, each with a connection, the process keeps
-	// open; above it the one unused longest is closed. Streams in use are never
-	// closed, so that it can be exceeded for a while. Defaults to 100: a channel
-	// carries 100, and there are up to four channels.
+	// MaxStreams is how many streams, each with a connection, the process has open
+	// at most. To open one more the one unused longest is closed; while all are in
+	// use, requests for other tables wait. A job of many more tables works, and opens
+	// a connection for almost every request. Defaults to 100; BigQuery allows
+	// 1,000 connections in a region and 10,000 in a multi-region for all workers.
 	MaxStreams int
 	// IdleTimeout is how long an unused stream stays open. Defaults to eight
 	// minutes: the service closes it after ten.

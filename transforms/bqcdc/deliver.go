@@ -8,6 +8,8 @@ import (
 
 	"cloud.google.com/go/bigquery/storage/apiv1/storagepb"
 	"github.com/googleapis/gax-go/v2"
+
+	"beamcdc/transforms/catalog"
 )
 
 // deliver appends the request's rows until each is acknowledged or rejected, and
@@ -71,6 +73,18 @@ func (w *writer) deliver(ctx context.Context, r *request) *result {
 			continue
 		}
 
+		if o == schemaMismatch {
+			fits, wrong := w.fits(ctx, r.key)
+			switch {
+			case catalog.IsPermanent(wrong): // the table is gone
+				o, err = permanent, fmt.Errorf("%w; %w", err, wrong)
+			case wrong == nil && !fits:
+				for i := range rows {
+					res.rejected = append(res.rejected, rejection{rows[i], r.key.table, reasonSchemaChanged, clip(err.Error())})
+				}
+				continue
+			}
+		}
 		if st != nil && w.spoils(o, err, patience) {
 			w.streams.retire(st)
 		}
@@ -78,6 +92,9 @@ func (w *writer) deliver(ctx context.Context, r *request) *result {
 			st.line.cut()
 		}
 		if o != permanent {
+			if ctx.Err() == nil {
+				w.streams.faults.note(ctx, r.key.table, o, err)
+			}
 			if err = patience.wait(ctx, o, err); err == nil {
 				work = append(work, rows)
 				res.repeats[o]++

@@ -199,13 +199,16 @@ func newTestWriter(tb testing.TB, c Config) *writer {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	tb.Cleanup(s.shutdown)
-	return &writer{config: c, streams: s, describe: func(_ context.Context, key streamKey) (*schema, error) {
+	tb.Cleanup(func() { shutdown(s) })
+	w := &writer{config: c, streams: s}
+	w.fits = func(context.Context, streamKey) (bool, error) { return true, nil }
+	w.describe = func(_ context.Context, key streamKey) (*schema, error) {
 		if key.schema == 0 {
 			return nil, errUnknownSchema
 		}
 		return newSchema(key, testDescriptor(), c.TraceID), nil
-	}}
+	}
+	return w
 }
 
 func testDescriptor() *descriptorpb.DescriptorProto {
@@ -264,4 +267,22 @@ func write(tb testing.TB, w *writer, rows ...change.Row) (outcomeOf, error) {
 		}
 	}
 	return got, b.finish(take)
+}
+
+// shutdown closes a process's streams and client, which live for ever otherwise.
+func shutdown(s *streams) {
+	processStreams.Lock()
+	if processStreams.byEndpoint[s.endpoint] == s {
+		delete(processStreams.byEndpoint, s.endpoint)
+	}
+	processStreams.Unlock()
+	s.mu.Lock()
+	for _, st := range s.open {
+		if st.users == 0 {
+			s.drop(st)
+		}
+	}
+	s.mu.Unlock()
+	s.closing.Wait()
+	_ = s.client.Close()
 }

@@ -3,7 +3,7 @@ package bqcdc
 import (
 	"context"
 	"fmt"
-	"slices"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -73,12 +73,15 @@ type streams struct {
 	client   *managedwriter.Client
 	requests *semaphore.Weighted
 	bytes    *semaphore.Weighted
-	opening  chan struct{} // holds a token while a stream is being opened: managedwriter opens one at a time, and waits without a deadline
+	room     *semaphore.Weighted // one for each stream that may be open
+	opening  chan struct{}       // holds a token while a stream is being opened: managedwriter opens one at a time, and waits without a deadline
 
+	faults   faults
 	privates atomic.Uint64 // numbers the streams that are not shared
 
 	mu      sync.Mutex
 	open    map[streamKey]*stream
+	waiting int // streams that wait for room
 	swept   time.Time
 	closing sync.WaitGroup
 }
@@ -106,7 +109,9 @@ func streamsFor(ctx context.Context, e endpoint) (*streams, error) {
 
 // newStreams makes a client. Its context outlives ctx, which belongs to a bundle.
 func newStreams(ctx context.Context, e endpoint) (*streams, error) {
+	const streamsPerChannel = 50 // of the hundred that the service allows: a stream that reconnects has two for a while
 	options := []option.ClientOption{
+		option.WithGRPCConnectionPool(max(min(runtime.GOMAXPROCS(0), 4), (e.maxStreams+streamsPerChannel-1)/streamsPerChannel)),
 		option.WithGRPCDialOption(grpc.WithChainStreamInterceptor(interceptStream(e.openTimeout))),
 		option.WithGRPCDialOption(grpc.WithChainUnaryInterceptor(interceptUnary)),
 	}
@@ -129,6 +134,7 @@ func newStreams(ctx context.Context, e endpoint) (*streams, error) {
 		endpoint: e, client: client,
 		requests: semaphore.NewWeighted(int64(e.inflightRequests)),
 		bytes:    semaphore.NewWeighted(int64(e.inflightBytes)),
+		room:     semaphore.NewWeighted(int64(e.maxStreams)),
 		opening:  make(chan struct{}, 1),
 		open:     make(map[streamKey]*stream),
 	}, nil
@@ -143,7 +149,6 @@ func (s *streams) acquire(ctx context.Context, key streamKey, descriptor *descri
 		st = &stream{key: key, line: new(line), opened: make(chan struct{})}
 		st.users++ // the opener's
 		s.open[key] = st
-		s.evict()
 		go s.dial(context.WithoutCancel(ctx), st, descriptor)
 	}
 	st.users++
@@ -162,24 +167,32 @@ func (s *streams) acquire(ctx context.Context, key streamKey, descriptor *descri
 	}
 }
 
-// dial opens st. The context that managedwriter keeps for the stream's life ends
-// early if opening takes too long.
+// dial opens st, once there is room for it. The context that managedwriter keeps
+// for the stream's life ends early if that takes too long.
 func (s *streams) dial(ctx context.Context, st *stream, descriptor *descriptorpb.DescriptorProto) {
 	defer s.release(st)
 	defer close(st.opened)
 	ctx, cancel := context.WithCancelCause(ctx)
 	late := time.AfterFunc(s.endpoint.openTimeout, func() { cancel(errSilent) })
 	defer late.Stop()
+	fail := func(err error) {
+		cancel(err)
+		st.err = fmt.Errorf("opening the default stream: %w", err)
+		s.retire(st)
+	}
+	if err := s.makeRoom(ctx); err != nil {
+		fail(err)
+		return
+	}
 	select {
 	case s.opening <- struct{}{}:
 		defer func() { <-s.opening }()
 	case <-ctx.Done():
-		st.err = fmt.Errorf("opening the default stream: %w", context.Cause(ctx))
-		s.retire(st)
+		s.room.Release(1)
+		fail(context.Cause(ctx))
 		return
 	}
-	var err error
-	st.writer, err = s.client.NewManagedStream(ctx,
+	writer, err := s.client.NewManagedStream(ctx,
 		managedwriter.WithType(managedwriter.DefaultStream),
 		managedwriter.WithDestinationTable(resourceName(st.key.table)),
 		managedwriter.WithSchemaDescriptor(descriptor),
@@ -189,10 +202,39 @@ func (s *streams) dial(ctx context.Context, st *stream, descriptor *descriptorpb
 		managedwriter.WithAppendRowsCallOption(gax.WithGRPCOptions(st.line, grpc.MaxCallRecvMsgSize(10<<20))),
 	)
 	if err != nil {
-		cancel(err)
-		st.err = fmt.Errorf("opening the default stream: %w", err)
-		s.retire(st)
+		s.room.Release(1)
+		fail(causeOf(ctx, err))
+		return
 	}
+	st.writer = writer
+}
+
+// makeRoom waits until one more stream may be open, for which the one unused
+// longest is closed, or the next that is no longer in use.
+func (s *streams) makeRoom(ctx context.Context) error {
+	if s.room.TryAcquire(1) {
+		return nil
+	}
+	s.mu.Lock()
+	s.waiting++
+	var oldest *stream
+	for _, st := range s.open {
+		if st.users == 0 && (oldest == nil || st.lastUsed.Before(oldest.lastUsed)) {
+			oldest = st
+		}
+	}
+	if oldest != nil {
+		s.drop(oldest)
+	}
+	s.mu.Unlock()
+	err := s.room.Acquire(ctx, 1)
+	s.mu.Lock()
+	s.waiting--
+	s.mu.Unlock()
+	if err != nil {
+		return fmt.Errorf("%w: all %d streams are in use", context.Cause(ctx), s.endpoint.maxStreams)
+	}
+	return nil
 }
 
 // release ends one request's use of st.
@@ -201,12 +243,15 @@ func (s *streams) release(st *stream) {
 	defer s.mu.Unlock()
 	st.users--
 	st.lastUsed = time.Now()
-	if st.users == 0 && st.retired {
+	switch {
+	case st.users > 0:
+	case st.retired:
 		s.close(st)
+	case s.waiting > 0:
+		s.drop(st)
 	}
 	if st.lastUsed.Sub(s.swept) > s.endpoint.sweepPeriod {
-		s.swept = st.lastUsed
-		s.evict()
+		s.sweep(st.lastUsed)
 	}
 }
 
@@ -225,29 +270,17 @@ func (s *streams) retire(st *stream) {
 	}
 }
 
-// evict closes the streams that are idle, and those unused longest while there
-// are too many. The caller holds mu.
-func (s *streams) evict() {
-	var unused []*stream
+// sweep closes the streams that are idle. The caller holds mu.
+func (s *streams) sweep(now time.Time) {
+	s.swept = now
 	for _, st := range s.open {
-		switch {
-		case st.users > 0:
-		case time.Since(st.lastUsed) > s.endpoint.idleTimeout:
+		if st.users == 0 && now.Sub(st.lastUsed) > s.endpoint.idleTimeout {
 			s.drop(st)
-		default:
-			unused = append(unused, st)
 		}
-	}
-	surplus := min(len(s.open)-s.endpoint.maxStreams, len(unused))
-	if surplus <= 0 {
-		return
-	}
-	slices.SortFunc(unused, func(a, b *stream) int { return a.lastUsed.Compare(b.lastUsed) })
-	for _, st := range unused[:surplus] {
-		s.drop(st)
 	}
 }
 
+// drop closes a stream that is not in use. The caller holds mu.
 func (s *streams) drop(st *stream) {
 	st.retired = true
 	delete(s.open, st.key)
@@ -264,23 +297,8 @@ func (s *streams) close(st *stream) {
 	s.closing.Go(func() {
 		st.line.cut()
 		_ = st.writer.Close()
+		s.room.Release(1)
 	})
-}
-
-// shutdown closes the client and its streams; requests in flight fail.
-func (s *streams) shutdown() {
-	processStreams.Lock()
-	if processStreams.byEndpoint[s.endpoint] == s {
-		delete(processStreams.byEndpoint, s.endpoint)
-	}
-	processStreams.Unlock()
-	s.mu.Lock()
-	for _, st := range s.open {
-		s.drop(st)
-	}
-	s.mu.Unlock()
-	s.closing.Wait()
-	_ = s.client.Close()
 }
 
 // resourceName returns "projects/p/datasets/d/tables/t" for "p.d.t". A project

@@ -69,8 +69,9 @@ func openWriter(ctx context.Context, c Config) (*writer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the writer: %w", err)
 	}
+	w := &writer{config: c, streams: s}
 	var schemas sync.Map // streamKey -> *schema
-	return &writer{config: c, streams: s, describe: func(ctx context.Context, key streamKey) (*schema, error) {
+	w.describe = func(ctx context.Context, key streamKey) (*schema, error) {
 		if known, ok := schemas.Load(key); ok {
 			return known.(*schema), nil
 		}
@@ -83,7 +84,9 @@ func openWriter(ctx context.Context, c Config) (*writer, error) {
 		}
 		described, _ := schemas.LoadOrStore(key, newSchema(key, plan.Descriptor(), c.TraceID))
 		return described.(*schema), nil
-	}}, nil
+	}
+	w.fits = func(ctx context.Context, key streamKey) (bool, error) { return tables.Fits(ctx, key.table, key.schema) }
+	return w, nil
 }
 
 // StartBundle begins a bundle.

@@ -36,6 +36,7 @@ type entry struct {
 	destination *Destination
 	err         error     // why destination is nil
 	readAt      time.Time // when reading it began
+	stale       error     // why the read at readAt failed, though destination is known from before
 
 	// versions are the plans of every version of the schema that was seen, and of
 	// the older ones that could be told from it, by fingerprint: rows that were
@@ -119,8 +120,11 @@ func (c *Catalog) load(ctx context.Context, name table.Name, rule *table.Rule) (
 func (c *Catalog) loadOnce(ctx context.Context, name table.Name, rule *table.Rule) *entry {
 	before := c.entry(name)
 	e := &entry{name: name, rule: rule, readAt: time.Now(), versions: make(map[uint64]*rowproto.Plan), unknown: make(map[uint64]time.Time)}
+	if e.rule == nil {
+		e.rule = c.ruleOf(name)
+	}
 	if before != nil {
-		e.rule = cmp.Or(rule, before.rule)
+		e.rule = cmp.Or(e.rule, before.rule)
 		maps.Copy(e.versions, before.versions)
 	}
 	e.destination, e.err = c.readOrCreate(ctx, name, e.rule)
@@ -131,12 +135,24 @@ func (c *Catalog) loadOnce(ctx context.Context, name table.Name, rule *table.Rul
 		}
 		e.versions[e.destination.Plan.Fingerprint()] = e.destination.Plan
 	case !IsPermanent(e.err) && before != nil && before.destination != nil:
-		e.destination, e.err = before.destination, nil // what is known stays true while BigQuery is out of reach
+		// What is known stays good enough to encode by while BigQuery is out of reach.
+		e.destination, e.err, e.stale = before.destination, nil, e.err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.tables[name.String()] = e
 	return e
+}
+
+// ruleOf returns the rule whose destination is name whatever its source, or nil:
+// a worker that only writes rows has routed none.
+func (c *Catalog) ruleOf(name table.Name) *table.Rule {
+	for _, m := range c.router.Literals() {
+		if m.Name == name {
+			return m.Rule
+		}
+	}
+	return nil
 }
 
 // readOrCreate returns the table as it is to be written to.

@@ -1,9 +1,11 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
+	"strings"
 	"time"
 
 	"beamcdc/schemas/rowproto"
@@ -55,6 +57,45 @@ func (c *Catalog) Plan(ctx context.Context, name string, fingerprint uint64) (*r
 		return plan, nil
 	}
 	return nil, &Error{Table: parsed, Err: fmt.Errorf("table %v: %w: fingerprint %016x", parsed, ErrUnknownSchema, fingerprint)}
+}
+
+// Fits reports whether rows of the schema that the fingerprint names, which Plan
+// has returned, can be written to the table as it is now: whether each of their
+// columns is there, of the type that they were encoded for. The table is read
+// again, at most every RefreshEvery, and created if it is missing and may be.
+func (c *Catalog) Fits(ctx context.Context, name string, fingerprint uint64) (bool, error) {
+	parsed, err := table.ParseName(name, c.config.Project)
+	if err != nil {
+		return false, &Error{Permanent: true, Err: err}
+	}
+	e := c.entry(parsed)
+	if e == nil || !fresh(e, c.config) {
+		if _, err := c.load(ctx, parsed, nil); err != nil {
+			return false, err
+		}
+		e = c.entry(parsed)
+	}
+	if err := cmp.Or(e.err, e.stale); err != nil {
+		return false, err
+	}
+	plan := e.versions[fingerprint]
+	return plan != nil && hasColumns(e.destination.Table.Columns, plan.Table().Columns), nil
+}
+
+// hasColumns reports whether columns has all of wanted.
+func hasColumns(columns, wanted []table.Column) bool {
+	byName := make(map[string]*table.Column, len(columns))
+	for i := range columns {
+		byName[strings.ToLower(columns[i].Name)] = &columns[i]
+	}
+	for i := range wanted {
+		w := &wanted[i]
+		c := byName[strings.ToLower(w.Name)]
+		if c == nil || c.Type != w.Type || c.Element != w.Element || (c.Mode == table.Repeated) != (w.Mode == table.Repeated) || !hasColumns(c.Fields, w.Fields) {
+			return false
+		}
+	}
+	return true
 }
 
 // explain looks for the fingerprint among the table's older versions, and keeps
