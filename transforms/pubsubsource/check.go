@@ -73,7 +73,7 @@ func (c Config) check(ctx context.Context) error {
 
 // checkKind reports why a subscription that is there can't be pulled from.
 func checkKind(sub *pubsubpb.Subscription) error {
-	kind := ""
+	var kind string
 	switch {
 	case sub.GetDetached():
 		return status.Error(codes.FailedPrecondition, "the subscription is detached from its topic")

@@ -17,8 +17,9 @@ func transient(err error) bool {
 	switch status.Code(err) {
 	case codes.Unavailable, codes.DeadlineExceeded, codes.Internal, codes.ResourceExhausted, codes.Aborted:
 		return true
+	default:
+		return false
 	}
-	return false
 }
 
 // advice is what an operator can do about an error, "" when nobody knows.
@@ -34,6 +35,7 @@ func advice(err error) string {
 		return ": give the pipeline a pull subscription of its own"
 	case codes.Unavailable, codes.DeadlineExceeded:
 		return ": make the service reachable, or correct the endpoint"
+	default:
+		return ""
 	}
-	return ""
 }

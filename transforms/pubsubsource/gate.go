@@ -116,11 +116,11 @@ func (g *gate) note(err error) {
 	g.trouble = err
 }
 
-// troubleSince returns what has kept responses from coming, and since when; nil if nothing does.
-func (g *gate) troubleSince() (error, time.Time) {
+// troubleSince returns since when what has kept responses from coming; a nil error if nothing does.
+func (g *gate) troubleSince() (time.Time, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.trouble, g.since
+	return g.since, g.trouble
 }
 
 // close cuts all streams, for good.

@@ -12,6 +12,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"beamcdc/schemas/change"
+
 	_ "beamcdc/transforms/coders" // of change.Message and change.Receipt
 )
 

@@ -308,7 +308,7 @@ const troubleTime = time.Minute
 
 // silent returns what keeps messages from coming, when it is time to tell.
 func (r *receiver) silent() error {
-	trouble, since := r.gate.troubleSince()
+	since, trouble := r.gate.troubleSince()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if trouble == nil || time.Since(since) < troubleTime || time.Since(r.warned) < troubleTime {

@@ -343,7 +343,7 @@ func (s *subscriber) StreamingPull(pull pubsubpb.Subscriber_StreamingPullServer)
 	st := &stream{
 		maxMessages: first.GetMaxOutstandingMessages(),
 		maxBytes:    first.GetMaxOutstandingBytes(),
-		deadline:    max(time.Duration(first.GetStreamAckDeadlineSeconds()), 10) * time.Second,
+		deadline:    max(time.Duration(first.GetStreamAckDeadlineSeconds())*time.Second, 10*time.Second),
 	}
 	properties := &pubsubpb.StreamingPullResponse_SubscriptionProperties{MessageOrderingEnabled: s.options.Ordered}
 	stop := context.AfterFunc(pull.Context(), func() { s.leave(st) })
