@@ -17,7 +17,8 @@ const defaultWindow = 5 * time.Second
 
 // The configuration of each hop of the graph.
 
-func (o *Options) source() pubsubsource.Config {
+// SourceConfig is the source's: what pubsubsource.Drain, Close and Stats go by.
+func (o *Options) SourceConfig() pubsubsource.Config {
 	return pubsubsource.Config{
 		Subscription:           o.Source.Subscription,
 		RunnerOwned:            o.RunnerOwnsSource,
@@ -35,6 +36,9 @@ func (o *Options) envelope() envelope.Options {
 		UnavailablePlaceholder: o.Source.UnavailablePlaceholder,
 	}
 }
+
+// CatalogConfig is the catalog's of the configured tables.
+func (o *Options) CatalogConfig() catalog.Config { return o.catalog(o.Tables...) }
 
 func (o *Options) catalog(rules ...table.Rule) catalog.Config {
 	return catalog.Config{
@@ -60,14 +64,25 @@ func (o *Options) window() keyed.Window {
 	return keyed.Window{Size: cmp.Or(o.Window, defaultWindow), RunnerOwnsSource: o.RunnerOwnsSource}
 }
 
-func (o *Options) writer(rules ...table.Rule) bqcdc.Config {
+func (o *Options) writer() bqcdc.Config {
 	return bqcdc.Config{
-		Catalog:            o.catalog(rules...),
+		Catalog:            o.CatalogConfig(),
 		TraceID:            o.Runtime.TraceID,
 		TargetRequestBytes: o.Runtime.TargetRequestBytes,
 		MaxRequestBytes:    o.Runtime.MaxRequestBytes,
 		RetryFor:           o.Runtime.RetryFor,
 		FinishFor:          o.Runtime.FinishFor,
+	}
+}
+
+// letterWriter is the configuration of the writer of the dead letters' table. Its
+// requests have the default bounds: a letter's pieces are cut to fit them.
+func (o *Options) letterWriter() bqcdc.Config {
+	return bqcdc.Config{
+		Catalog:   o.catalog(deadletter.TableRule(o.DeadLetters.Table)),
+		TraceID:   o.Runtime.TraceID,
+		RetryFor:  o.Runtime.RetryFor,
+		FinishFor: o.Runtime.FinishFor,
 	}
 }
 

@@ -114,7 +114,7 @@ func (o *Options) validateRuntime(report reporter) {
 	}
 	if o.Source.Subscription != "" {
 		if _, _, err := pubsubsource.ParseSubscription(o.Source.Subscription); err == nil {
-			c := o.source()
+			c := o.SourceConfig()
 			c.Plaintext = false
 			if err := c.Validate(); err != nil {
 				report("runtime", "%v", err)

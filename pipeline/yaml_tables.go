@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/goccy/go-yaml/ast"
@@ -52,11 +53,11 @@ func (y *reader) columns(node ast.Node, key string, depth int) []table.Column {
 	}
 	columns := []table.Column{}
 	y.sequence(node, key, "- {name: order_id, type: INT64}", func(item ast.Node, key string) {
-		var c table.Column
+		var c, typed table.Column
 		var mode, from, policy string
 		y.mapping(item, key, fields{
 			"name":        y.scalar(&c.Name),
-			"type":        func(node ast.Node, key string) { y.columnType(node, key, &c) },
+			"type":        y.columnType(&typed),
 			"mode":        y.word(&mode, "NULLABLE", "REQUIRED", "REPEATED"),
 			"fields":      func(node ast.Node, key string) { c.Fields = y.columns(node, key, depth+1) },
 			"description": y.scalar(&c.Description),
@@ -64,23 +65,36 @@ func (y *reader) columns(node ast.Node, key string, depth int) []table.Column {
 			"scale":       y.scalar(&c.FromScale),
 			"bad_values":  y.word(&policy, "reject", "null", "clamp", "string"),
 		})
-		c.Mode, c.From, c.BadValues = table.Mode(mode), table.From(from), table.Policy(policy)
+		if typed.Fields != nil && c.Fields != nil {
+			y.report(item, key, "its fields are given twice, in its type and as fields")
+		}
+		if typed.Mode != "" && mode != "" && string(typed.Mode) != mode {
+			y.report(item, key, fmt.Sprintf("its type says %s, its mode %s", typed.Mode, mode))
+		}
+		c.Type, c.Element, c.MaxLength, c.Precision, c.Scale = typed.Type, typed.Element, typed.MaxLength, typed.Precision, typed.Scale
+		c.Mode, c.From, c.BadValues = cmp.Or(typed.Mode, table.Mode(mode)), table.From(from), table.Policy(policy)
+		if c.Fields == nil {
+			c.Fields = typed.Fields
+		}
 		columns = append(columns, c)
 	})
 	return columns
 }
 
-// columnType reads "INT64", "NUMERIC(12,2)", "RANGE<DATE>" into the column.
-func (y *reader) columnType(node ast.Node, key string, c *table.Column) {
-	var text string
-	y.scalar(&text)(node, key)
-	if text == "" {
-		return
+// columnType returns the reader of a type as GoogleSQL writes it: "INT64",
+// "NUMERIC(12,2)", "ARRAY<STRING>".
+func (y *reader) columnType(c *table.Column) func(ast.Node, string) {
+	return func(node ast.Node, key string) {
+		var text string
+		y.scalar(&text)(node, key)
+		if text == "" {
+			return
+		}
+		parsed, err := table.ParseType(text)
+		if err != nil {
+			y.report(node, key, err.Error())
+			return
+		}
+		*c = parsed
 	}
-	parsed, err := parseType(text)
-	if err != nil {
-		y.report(node, key, err.Error())
-		return
-	}
-	c.Type, c.MaxLength, c.Precision, c.Scale, c.Element = parsed.Type, parsed.MaxLength, parsed.Precision, parsed.Scale, parsed.Element
 }
