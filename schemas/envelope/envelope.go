@@ -59,8 +59,8 @@ const (
 	ConflictingOps = outcome.ConflictingOps
 )
 
-// decoder decodes the messages of one format. It leaves the outline of what it
-// read in the Scanner, whether or not the message was one of its format.
+// decoder decodes the messages of one format. Whatever is wrong with a message,
+// it leaves the outline of its members in the Scanner, unless it is no JSON.
 type decoder interface {
 	Decode(m *change.Message, dst []change.Event) ([]change.Event, outcome.Control, error)
 }
@@ -106,15 +106,15 @@ func (d *Decoder) Decode(m change.Message, dst []change.Event) ([]change.Event, 
 	// The message before tells which format this one probably has. It is read as
 	// that; the outline, which falls off, tells whether that was right.
 	events, control, err := d.decoders[d.format].Decode(&m, dst)
-	if d.auto {
-		found, foundErr := d.find(m.Text())
-		if foundErr != nil {
-			return dst, "", decoding("the", foundErr)
-		}
-		if found != d.format {
-			d.format = found
-			events, control, err = d.decoders[found].Decode(&m, dst)
-		}
+	switch found := d.find(); {
+	case !d.auto || found == d.format:
+	case isBadJSON(err): // no format's
+		return dst, "", decoding("the", err)
+	case found < 0:
+		return dst, "", decoding("the", outcome.Errorf(outcome.UnknownFormat, "it has the members of no known format"))
+	default:
+		d.format = found
+		events, control, err = d.decoders[found].Decode(&m, dst)
 	}
 	if err != nil {
 		return dst, "", decoding(formats[d.format].name, err)

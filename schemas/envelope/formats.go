@@ -41,20 +41,19 @@ func Formats() []string {
 	return names
 }
 
-// find returns the format that a message has. It reads the whole message,
-// unless its outline is known already.
-func (d *Decoder) find(text string) (int, error) {
-	if !d.scan.Outline.Complete {
-		if err := d.scan.Sketch(text); err != nil {
-			return 0, err
-		}
-	}
+// find returns the format that the message just read has, by its outline, or -1.
+func (d *Decoder) find() int {
 	for i := range formats {
 		if formats[i].is(&d.scan.Outline) {
-			return i, nil
+			return i
 		}
 	}
-	return 0, outcome.Errorf(outcome.UnknownFormat, "it has the members of no known format")
+	return -1
+}
+
+func isBadJSON(err error) bool {
+	e, ok := errors.AsType[*Error](err)
+	return ok && e.Reason == outcome.BadJSON
 }
 
 // decoding gives an error its path.

@@ -5,9 +5,10 @@ import "strings"
 // A Cache's bounds. A pipeline of more tables than these still decodes; it
 // compiles schemas again.
 const (
-	maxRecent  = 8
+	maxRecent  = 128
 	maxSchemas = 1024
 	maxBytes   = 16 << 20 // of the schemas' JSON
+	maxTail    = 64       // of a schema's bytes
 )
 
 // Cache keeps compiled schemas by their exact bytes: a source sends the same
@@ -31,14 +32,18 @@ type entry struct {
 func (c *Cache) Prefix(text string) (*Schema, int) {
 	for i := range c.recent {
 		e := &c.recent[i]
-		if e.raw == "" {
-			break
+		n := len(e.raw)
+		switch {
+		case n == 0:
+			return nil, 0
+		case n > len(text) || text[max(0, n-maxTail):n] != e.raw[max(0, n-maxTail):] || text[:n] != e.raw:
+			// The end holds the table's name, by which schemas of alike tables differ:
+			// it is compared first.
+			continue
 		}
-		if strings.HasPrefix(text, e.raw) {
-			found := *e
-			c.use(found)
-			return found.schema, len(found.raw)
-		}
+		found := *e
+		c.use(i, found)
+		return found.schema, n
 	}
 	return nil, 0
 }
@@ -46,7 +51,7 @@ func (c *Cache) Prefix(text string) (*Schema, int) {
 // Schema returns the compiled schema of its JSON.
 func (c *Cache) Schema(raw string) (*Schema, error) {
 	if e, ok := c.schemas[raw]; ok {
-		c.use(e)
+		c.use(c.place(e), e)
 		return e.schema, nil
 	}
 	s, err := Compile(raw)
@@ -62,18 +67,25 @@ func (c *Cache) Schema(raw string) (*Schema, error) {
 	e := entry{strings.Clone(raw), s} // not the whole message
 	c.schemas[e.raw] = e
 	c.bytes += len(raw)
-	c.use(e)
+	c.use(maxRecent-1, e)
 	return s, nil
 }
 
-// use moves an entry to the front.
-func (c *Cache) use(e entry) {
+// place returns where an entry is among the recent ones, or the last place.
+func (c *Cache) place(e entry) int {
 	for i := range c.recent {
-		c.recent[i], e = e, c.recent[i]
-		if e.raw == "" || e.schema == c.recent[0].schema {
-			return
+		if c.recent[i].schema == e.schema {
+			return i
 		}
 	}
+	return maxRecent - 1
+}
+
+// use puts an entry to the front of the recent ones, and those before place one
+// further back.
+func (c *Cache) use(place int, e entry) {
+	copy(c.recent[1:place+1], c.recent[:place])
+	c.recent[0] = e
 }
 
 // Bytes returns how many bytes of schemas' JSON the cache holds.

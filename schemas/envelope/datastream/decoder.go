@@ -43,6 +43,7 @@ type Decoder struct {
 // message is what was read of the message at hand; metadata comes before the
 // payload or after it.
 type message struct {
+	fault                 error // the first thing that is wrong with it
 	readMethod, timestamp string
 	hasPayload, hasMeta   bool
 	changeType, isDeleted string
@@ -62,7 +63,10 @@ func Is(o *scan.Outline) bool { return o.Top.Names.Has(scan.SourceMetadata) }
 // Decode appends the message's change to dst. Errors are *outcome.Error.
 func (d *Decoder) Decode(m *change.Message, dst []change.Event) ([]change.Event, outcome.Control, error) {
 	if err := d.read(m.Text()); err != nil {
-		return dst, "", outcome.InTable(err, d.table())
+		return dst, "", err
+	}
+	if d.msg.fault != nil {
+		return dst, "", outcome.InTable(d.msg.fault, d.table())
 	}
 	events := append(dst, change.Event{Message: *m, Parts: 1})
 	if err := d.fill(&events[len(dst)]); err != nil {

@@ -6,69 +6,69 @@ import (
 	"beamcdc/schemas/envelope/internal/scan"
 )
 
-// read reads the message.
+// read reads the message. The error is that it is no JSON; whatever else is
+// wrong with it is msg.fault.
 func (d *Decoder) read(text string) error {
 	d.msg = message{}
 	d.columns, d.keys = d.scan.Arena.Columns(d.usual), d.keys[:0]
 	s := d.scan
 	s.Outline = scan.Outline{}
-	s.Reset(text)
-	if is, err := s.Object(); err != nil {
+	if err := s.Reset(text); err != nil {
 		return err
-	} else if !is {
-		return outcome.Errorf(outcome.BadEnvelope, "the message is no JSON object")
+	}
+	if !s.Object() {
+		d.fault("the message is no JSON object")
+		return nil
 	}
 	for {
-		name, more, err := s.Member()
-		if err != nil {
-			return err
-		}
+		name, more := s.Member()
 		if !more {
-			return s.End()
+			return nil
 		}
 		s.Outline.Top.Note(name, s.Peek())
 		switch name {
 		case "read_method":
-			d.msg.readMethod, err = s.Scalar()
+			d.msg.readMethod = s.Scalar()
 		case "source_timestamp":
-			d.msg.timestamp, err = s.Scalar()
+			d.msg.timestamp = s.Scalar()
 		case "source_metadata":
-			err = d.metadata()
+			d.metadata()
 		case "payload":
-			err = d.payload()
+			d.payload()
 		default:
-			err = s.Skip()
-		}
-		if err != nil {
-			return err
+			s.Skip()
 		}
 	}
 }
 
+// fault keeps the first of what is wrong with the message. The reading goes on,
+// for the outline's sake.
+func (d *Decoder) fault(what string) {
+	if d.msg.fault == nil {
+		d.msg.fault = outcome.Errorf(outcome.BadEnvelope, "%s", what)
+	}
+}
+
 // metadata reads source_metadata.
-func (d *Decoder) metadata() error {
+func (d *Decoder) metadata() {
 	s := d.scan
-	if is, err := s.Object(); err != nil {
-		return err
-	} else if !is {
-		return outcome.Errorf(outcome.BadEnvelope, "source_metadata is no object")
+	if !s.Object() {
+		d.fault("source_metadata is no object")
+		return
 	}
 	d.msg.hasMeta = true
 	for {
-		name, more, err := s.Member()
-		if err != nil || !more {
-			return err
+		name, more := s.Member()
+		if !more {
+			return
 		}
 		switch field := d.msg.field(name); {
 		case name == "primary_keys":
-			err = d.primaryKeys()
+			d.primaryKeys()
 		case field != nil:
-			*field, err = s.Scalar()
+			*field = s.Scalar()
 		default:
-			err = s.Skip()
-		}
-		if err != nil {
-			return err
+			s.Skip()
 		}
 	}
 }
@@ -101,59 +101,49 @@ func (m *message) field(name string) *string {
 }
 
 // primaryKeys reads the key columns' names; what is no list of names is none.
-func (d *Decoder) primaryKeys() error {
-	raw, err := d.scan.Value()
-	if err != nil || raw[0] != '[' {
-		return err
+func (d *Decoder) primaryKeys() {
+	raw := d.scan.Value()
+	if raw[0] != '[' {
+		return
 	}
 	scan.EachElement(raw, func(element string) bool {
-		if element[0] != '"' {
+		name, err := "", error(nil)
+		if element[0] == '"' {
+			name, err = d.scan.Arena.Unquote(element)
+		}
+		if element[0] != '"' || err != nil {
 			d.keys = d.keys[:0]
 			return false
 		}
-		var name string
-		if name, err = d.scan.Arena.Unquote(element); err == nil {
-			d.keys = append(d.keys, name)
-		}
-		return err == nil
+		d.keys = append(d.keys, name)
+		return true
 	})
-	return err
 }
 
-// payload reads the row.
-func (d *Decoder) payload() error {
+// payload reads the row, or null. Its members are in the outline too: a format
+// with an envelope around its changes calls that so.
+func (d *Decoder) payload() {
 	s := d.scan
 	kind := s.Peek()
-	is, err := s.Object()
-	switch {
-	case err != nil:
-		return err
-	case kind == 'n':
-		return nil
-	case !is:
-		return outcome.Errorf(outcome.BadEnvelope, "payload is neither an object nor null")
+	if !s.Object() {
+		if kind != 'n' {
+			d.fault("payload is neither an object nor null")
+		}
+		return
 	}
 	d.msg.hasPayload = true
 	for {
-		name, more, err := s.Member()
-		if err != nil || !more {
-			return err
+		name, more := s.Member()
+		if !more {
+			return
 		}
 		s.Outline.Payload.Note(name, s.Peek())
-		raw, err := s.Value()
-		if err != nil {
-			return err
-		}
+		raw := s.Value()
 		var v change.Value
 		if raw[0] == '"' {
-			var text string
-			text, err = s.Unquote(raw)
-			v = change.Text(text)
+			v = change.Text(s.Unquote(raw))
 		} else {
-			v, err = s.Arena.Untyped(raw)
-		}
-		if err != nil {
-			return err
+			v, _ = s.Arena.Untyped(raw) // no string, and so no error
 		}
 		d.columns = append(d.columns, change.Column{Name: name, Value: v})
 	}

@@ -29,7 +29,8 @@ type Options struct {
 type Decoder struct {
 	options Options
 	scan    *scan.Scanner
-	schemas connect.Cache
+	schemas connect.Cache // of messages
+	keys    connect.Cache // of ordering keys
 
 	// Of the message at hand.
 	columns []change.Column // in the arena's room
@@ -41,6 +42,7 @@ type Decoder struct {
 // message is what was read of the message at hand. Members come in any order,
 // so nothing is judged before the end.
 type message struct {
+	fault         error // the first thing that is wrong with it
 	op            string
 	before, after image
 	source        source
@@ -79,10 +81,13 @@ func control(o *scan.Outline) outcome.Control {
 // Decode appends the message's change to dst, or says which control message it
 // is. Errors are *outcome.Error.
 func (d *Decoder) Decode(m *change.Message, dst []change.Event) ([]change.Event, outcome.Control, error) {
-	if !d.readKnown(m.Text()) {
+	if !d.readWrapped(m.Text()) {
 		if err := d.read(m.Text()); err != nil {
-			return dst, "", outcome.InTable(err, d.table())
+			return dst, "", err
 		}
+	}
+	if d.msg.fault != nil {
+		return dst, "", outcome.InTable(d.msg.fault, d.table())
 	}
 	if c := control(&d.scan.Outline); c != "" {
 		return dst, c, nil

@@ -16,34 +16,41 @@ func (d *Decoder) reset() {
 	d.scan.Outline = scan.Outline{}
 }
 
-// readKnown reads a message that begins with a schema used not long ago: it
-// compares the schema's bytes, and scans nothing but the payload. It returns
-// false when the message is anything else; then nothing is known.
-func (d *Decoder) readKnown(text string) bool {
+// readWrapped reads {"schema": {…}, "payload": {…}}. A schema that was used not
+// long ago it knows by its bytes, and scans nothing but the payload. It returns
+// false when the message is anything else, or something is wrong with it; then
+// nothing is known.
+func (d *Decoder) readWrapped(text string) bool {
 	rest, ok := cutName(strings.TrimLeft(text, " \t\r\n"), '{', `"schema"`)
 	if !ok {
 		return false
 	}
 	schema, n := d.schemas.Prefix(rest)
 	if n == 0 {
-		return false
+		var err error
+		if n, err = d.scan.ResetPrefix(rest); err != nil || rest[0] != '{' {
+			return false
+		}
+		if schema, err = d.schemas.Schema(rest[:n]); err != nil {
+			return false
+		}
 	}
 	rest, ok = cutName(scan.TrimSpace(rest[n:]), ',', `"payload"`)
 	if !ok || rest == "" || rest[0] != '{' {
 		return false
 	}
-	d.reset()
-	d.scan.Reset(rest)
-	d.scan.Outline.Top.Note("schema", '{')
-	d.scan.Outline.Top.Note("payload", '{')
-	if d.change(schema) != nil {
+	n, err := d.scan.ResetPrefix(rest)
+	if err != nil {
 		return false // the error is found again, with its place in the whole message
 	}
-	if rest = scan.TrimSpace(d.scan.Rest()); rest == "" || rest[0] != '}' {
+	if rest = scan.TrimSpace(rest[n:]); rest == "" || rest[0] != '}' || scan.TrimSpace(rest[1:]) != "" {
 		return false
 	}
-	d.scan.Outline.Complete = true
-	return scan.TrimSpace(rest[1:]) == ""
+	d.reset()
+	d.scan.Outline.Top.Note("schema", '{')
+	d.scan.Outline.Top.Note("payload", '{')
+	d.change(schema)
+	return true
 }
 
 // cutName cuts a delimiter, a member's quoted name and the colon from the
@@ -65,11 +72,12 @@ func cutName(text string, delimiter byte, quoted string) (rest string, ok bool) 
 func (d *Decoder) read(text string) error {
 	d.reset()
 	s := d.scan
-	s.Reset(text)
-	if is, err := s.Object(); err != nil {
+	if err := s.Reset(text); err != nil {
 		return err
-	} else if !is {
-		return outcome.Errorf(outcome.BadEnvelope, "the message is no JSON object")
+	}
+	if !s.Object() {
+		d.fault(outcome.Errorf(outcome.BadEnvelope, "the message is no JSON object"))
+		return nil
 	}
 	var (
 		schema    *connect.Schema
@@ -78,10 +86,7 @@ func (d *Decoder) read(text string) error {
 		isWrapped bool
 	)
 	for {
-		name, more, err := s.Member()
-		if err != nil {
-			return err
-		}
+		name, more := s.Member()
 		if !more {
 			break
 		}
@@ -89,71 +94,64 @@ func (d *Decoder) read(text string) error {
 		s.Outline.Top.Note(name, kind)
 		switch {
 		case name == "schema" && kind == '{':
-			var raw string
-			if raw, err = s.Value(); err == nil {
-				schema, schemaErr = d.schemas.Schema(raw)
-			}
+			schema, schemaErr = d.schemas.Schema(s.Value())
 		case name == "payload" && kind == '{':
 			isWrapped = true
 			if s.Outline.Top.Names.Has(scan.Schema) {
-				err = d.change(schema)
+				d.change(schema)
 			} else {
-				payload, err = s.Value()
+				payload = s.Value()
 			}
 		default:
-			err = d.member(name, nil)
+			d.member(name, nil)
 		}
-		if err != nil {
-			return err
-		}
-	}
-	if err := s.End(); err != nil {
-		return err
 	}
 	switch top := s.Outline.Top; {
 	case isWrapped && (top.Count > 2 || (top.Count == 2 && !top.Names.Has(scan.Schema))):
-		return outcome.Errorf(outcome.BadEnvelope, "the message has a payload and other members than its schema")
+		d.fault(outcome.Errorf(outcome.BadEnvelope, "the message has a payload and other members than its schema"))
 	case isWrapped && schemaErr != nil:
-		return outcome.Errorf(outcome.BadSchema, "%w", schemaErr)
-	}
-	if payload != "" {
-		s.Reset(payload)
-		return d.change(schema)
+		d.msg.fault = outcome.Errorf(outcome.BadSchema, "%w", schemaErr) // whatever else there is follows from it
+	case payload != "":
+		s.Walk(payload)
+		d.change(schema)
 	}
 	return nil
 }
 
 // change reads the object that holds the change, inside of an envelope.
-func (d *Decoder) change(schema *connect.Schema) error {
+func (d *Decoder) change(schema *connect.Schema) {
 	s := d.scan
-	if _, err := s.Object(); err != nil {
-		return err
-	}
+	s.Object()
 	for {
-		name, more, err := s.Member()
-		if err != nil || !more {
-			return err
+		name, more := s.Member()
+		if !more {
+			return
 		}
 		s.Outline.Payload.Note(name, s.Peek())
-		if err := d.member(name, schema); err != nil {
-			return err
-		}
+		d.member(name, schema)
 	}
 }
 
 // member reads one member of the object that holds the change.
-func (d *Decoder) member(name string, schema *connect.Schema) (err error) {
+func (d *Decoder) member(name string, schema *connect.Schema) {
 	switch name {
 	case "op":
-		d.msg.op, err = d.scan.Scalar()
+		d.msg.op = d.scan.Scalar()
 	case "before":
-		d.msg.before, err = d.image(name, schema.Field(name, 0))
+		d.msg.before = d.image(name, schema.Field(name, 0))
 	case "after":
-		d.msg.after, err = d.image(name, schema.Field(name, 1))
+		d.msg.after = d.image(name, schema.Field(name, 1))
 	case "source":
-		err = d.readSource()
+		d.readSource()
 	default:
-		err = d.scan.Skip()
+		d.scan.Skip()
 	}
-	return err
+}
+
+// fault keeps the first of what is wrong with the message. The reading goes on,
+// for the outline's sake.
+func (d *Decoder) fault(err error) {
+	if d.msg.fault == nil {
+		d.msg.fault = err
+	}
 }

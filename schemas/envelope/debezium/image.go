@@ -38,45 +38,36 @@ type doubt struct {
 	schema *connect.Schema
 }
 
-// image reads a row, or null.
-func (d *Decoder) image(which string, schema *connect.Schema) (image, error) {
+// image reads a row, or null. Anything else is a fault.
+func (d *Decoder) image(which string, schema *connect.Schema) image {
 	s := d.scan
 	kind := s.Peek()
-	is, err := s.Object()
-	switch {
-	case err != nil:
-		return image{}, err
-	case kind == 'n':
-		return image{}, nil
-	case !is:
-		return image{}, outcome.Errorf(outcome.BadEnvelope, "%s is neither an object nor null", which)
+	if !s.Object() {
+		if kind != 'n' {
+			d.fault(outcome.Errorf(outcome.BadEnvelope, "%s is neither an object nor null", which))
+		}
+		return image{}
 	}
 	img := image{present: true, start: len(d.columns), schema: schema}
 	for {
-		name, more, err := s.Member()
-		if err != nil {
-			return image{}, err
-		}
+		name, more := s.Member()
 		if !more {
 			img.end = len(d.columns)
-			return img, nil
+			return img
 		}
-		raw, err := s.Value()
-		if err != nil {
-			return image{}, err
-		}
-		d.column(name, raw, schema.Field(name, len(d.columns)-img.start))
+		d.column(name, schema.Field(name, len(d.columns)-img.start))
 	}
 }
 
-// column appends one column.
-func (d *Decoder) column(name, raw string, schema *connect.Schema) {
-	var v change.Value
-	var err error
+// column reads one column.
+func (d *Decoder) column(name string, schema *connect.Schema) {
+	var (
+		raw = d.scan.Value()
+		v   change.Value
+		err error
+	)
 	if schema == nil && raw[0] == '"' {
-		var text string
-		text, err = d.scan.Unquote(raw)
-		v = change.Text(text)
+		v = change.Text(d.scan.Unquote(raw))
 	} else {
 		v, err = schema.Value(raw, &d.scan.Arena)
 	}

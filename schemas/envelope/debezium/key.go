@@ -46,9 +46,11 @@ func (d *Decoder) forget(columns, doubts int) {
 
 // bareKey reads {…}.
 func (d *Decoder) bareKey(text string, schema *connect.Schema) (image, bool) {
-	d.scan.Reset(text)
-	key, err := d.image("key", schema)
-	return key, err == nil && key.start < key.end && d.scan.End() == nil
+	if d.scan.Reset(text) != nil {
+		return image{}, false
+	}
+	key := d.image("key", schema)
+	return key, key.start < key.end
 }
 
 // isWrapped reports whether what was read as a key is {"schema": …, "payload": …}.
@@ -75,19 +77,19 @@ func (d *Decoder) keyOfKnownSchema(text string) (image, bool) {
 	if !ok {
 		return image{}, false
 	}
-	schema, n := d.schemas.Prefix(rest)
+	schema, n := d.keys.Prefix(rest)
 	if n == 0 {
 		return image{}, false
 	}
 	if rest, ok = cutName(scan.TrimSpace(rest[n:]), ',', `"payload"`); !ok || rest == "" || rest[0] != '{' {
 		return image{}, false
 	}
-	d.scan.Reset(rest)
-	key, err := d.image("key", schema)
-	if err != nil || key.start == key.end {
+	n, err := d.scan.ResetPrefix(rest)
+	if err != nil || strings.TrimRight(scan.TrimSpace(rest[n:]), " \t\r\n") != "}" {
 		return image{}, false
 	}
-	return key, strings.TrimRight(scan.TrimSpace(d.scan.Rest()), " \t\r\n") == "}"
+	key := d.image("key", schema)
+	return key, key.start < key.end
 }
 
 // unwrapKey returns the payload and the schema of {"schema": …, "payload": {…}}.
@@ -97,7 +99,7 @@ func (d *Decoder) unwrapKey(text string) (schema *connect.Schema, payload string
 		if name == `"payload"` {
 			payload = value
 		} else {
-			schema, fault = d.schemas.Schema(value)
+			schema, fault = d.keys.Schema(value)
 		}
 		return true
 	})

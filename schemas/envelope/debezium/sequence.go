@@ -53,23 +53,27 @@ func (d *Decoder) postgres(op change.Op) (change.Sequence, string) {
 	return position.Postgres(d.options.Epoch, last, lsn, op), position.FormatLSN(&d.scan.Arena, lsn)
 }
 
-// splitSequence returns the two elements of a JSON array of strings or numbers;
-// null is "".
-func splitSequence(text string) (lastCommit, lsn string) {
-	text = strings.TrimSpace(text)
-	if len(text) < 2 || text[0] != '[' || text[len(text)-1] != ']' {
-		return "", ""
-	}
-	lastCommit, lsn, _ = strings.Cut(text[1:len(text)-1], ",")
+// splitSequence returns the two elements of a sequence: of a JSON array of
+// strings, numbers or null, which is a JSON string or not. Null is "".
+func splitSequence(raw string) (lastCommit, lsn string) {
+	lastCommit, lsn, _ = strings.Cut(raw, ",")
 	return element(lastCommit), element(lsn)
 }
 
+// element cuts from an element's ends whatever stands around it: brackets,
+// blanks, quotes, and the backslashes in front of those.
 func element(text string) string {
-	text = strings.TrimSpace(text)
+	isAround := func(c byte) bool { return c == '[' || c == ']' || c == ' ' || c == '"' || c == '\\' }
+	for text != "" && isAround(text[0]) {
+		text = text[1:]
+	}
+	for text != "" && isAround(text[len(text)-1]) {
+		text = text[:len(text)-1]
+	}
 	if text == "null" {
 		return ""
 	}
-	return strings.Trim(text, `"`)
+	return text
 }
 
 // mysql reads source.file, source.pos and source.row.

@@ -18,25 +18,24 @@ type source struct {
 }
 
 // readSource reads the source block.
-func (d *Decoder) readSource() error {
+func (d *Decoder) readSource() {
 	s := d.scan
-	if is, err := s.Object(); err != nil {
-		return err
-	} else if !is {
-		return outcome.Errorf(outcome.BadEnvelope, "source is no object")
+	if !s.Object() {
+		d.fault(outcome.Errorf(outcome.BadEnvelope, "source is no object"))
+		return
 	}
 	for {
-		name, more, err := s.Member()
-		if err != nil || !more {
-			return err
+		name, more := s.Member()
+		if !more {
+			return
 		}
-		if field := d.msg.source.field(name); field != nil {
-			*field, err = s.Scalar()
-		} else {
-			err = s.Skip()
-		}
-		if err != nil {
-			return err
+		switch field := d.msg.source.field(name); {
+		case field == nil:
+			s.Skip()
+		case name == "sequence":
+			*field = s.Value() // JSON in a JSON string, of which only digits matter
+		default:
+			*field = s.Scalar()
 		}
 	}
 }

@@ -32,9 +32,8 @@ type Members struct {
 
 // Outline is what a message's members tell of its format.
 type Outline struct {
-	Top      Members // the message's own
-	Payload  Members // those of its member "payload"
-	Complete bool    // the whole message was read
+	Top     Members // the message's own
+	Payload Members // those of its member "payload"
 }
 
 // Change returns the members of the object that holds the change: the
@@ -84,36 +83,5 @@ func (m *Members) Note(name string, kind byte) {
 func (m *Members) add(n Names, matches bool) {
 	if matches {
 		m.Names |= n
-	}
-}
-
-// Sketch reads a whole message for its outline alone.
-func (s *Scanner) Sketch(text string) error {
-	s.Outline = Outline{}
-	s.Reset(text)
-	if err := s.sketch(&s.Outline.Top, true); err != nil {
-		return err
-	}
-	return s.End()
-}
-
-func (s *Scanner) sketch(m *Members, top bool) error {
-	if is, err := s.Object(); err != nil || !is {
-		return err
-	}
-	for {
-		name, more, err := s.Member()
-		if err != nil || !more {
-			return err
-		}
-		m.Note(name, s.Peek())
-		if top && name == "payload" {
-			err = s.sketch(&s.Outline.Payload, false)
-		} else {
-			err = s.Skip()
-		}
-		if err != nil {
-			return err
-		}
 	}
 }

@@ -57,10 +57,12 @@ func FuzzEach(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		var s scan.Scanner
-		s.Reset(text)
-		raw, err := s.Value()
-		if err != nil {
+		if err := s.Reset(text); err != nil {
 			return
+		}
+		raw := s.Value()
+		if want := strings.Trim(text, " \t\r\n"); raw != want {
+			t.Fatalf("the value of %q is %q, want %q", text, raw, want)
 		}
 		var got, want []string
 		switch raw[0] {
