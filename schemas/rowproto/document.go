@@ -55,7 +55,6 @@ func (r *documentReader) read(text string, kind jsontext.Kind) ([]change.Column,
 	if _, err := r.decoder.ReadToken(); err != nil {
 		return nil, bad("%s", problem)
 	}
-	clear(r.columns)
 	r.columns = r.columns[:0]
 	for r.decoder.PeekKind() != kind+2 { // ']' is '[' + 2 and '}' is '{' + 2
 		var c change.Column

@@ -13,6 +13,7 @@ func appendNumeric(e *Encoder, f *field, dst []byte, v *change.Value) ([]byte, *
 	if err != nil {
 		return dst, err
 	}
+	// Invariant 5: BigQuery would round what it is sent.
 	if d.fraction() > f.limits.fraction && d.point != infinitePoint {
 		if !f.clamp {
 			return dst, bad("the number has more than %d digits after the point", f.limits.fraction)
