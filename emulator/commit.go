@@ -213,7 +213,7 @@ func (c *committer) count(batches []*appendBatch) {
 			continue
 		}
 		b.table.addPending(n)
-		if b.table.pendingRows.Load() >= mergeThreshold(b.table.rows.Load()) {
+		if b.table.pendingRows.Load() >= c.st.mergeThreshold(b.table.rows.Load()) {
 			c.st.requestMerge(b.table)
 		}
 	}

@@ -13,10 +13,14 @@ import (
 // considerations").
 const deleteRetention = 48 * time.Hour
 
+// defaultMergeRows is the number of pending changes below which reads bear their
+// cost rather than a merge.
+const defaultMergeRows = 50_000
+
 // mergeThreshold is the number of pending changes from which on a merge pays for
 // a baseline of this many rows: its cost is that of a look at the whole baseline,
 // so the cost for each change stays the same however many there have been.
-func mergeThreshold(baseline int64) int64 { return max(50_000, baseline/2) }
+func (st *store) mergeThreshold(baseline int64) int64 { return max(st.mergeRows, baseline/2) }
 
 // forgotten is the time of ingestion before which a DELETE is forgotten.
 func (st *store) forgotten() int64 { return st.now().Add(-deleteRetention).UnixMicro() }

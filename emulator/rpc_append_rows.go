@@ -36,24 +36,22 @@ import (
 //     updated_schema once.
 //   - Streams other than the default: see GAPS.md.
 func (s *writeService) AppendRows(stream storagepb.BigQueryWrite_AppendRowsServer) error {
-	ctx, cancel := context.WithCancelCause(stream.Context())
-	defer cancel(nil)
+	ctx, cancel := context.WithCancel(stream.Context())
+	defer cancel()
 	c := &connection{server: s.server}
 	replies := make(chan reply, 256)
-	sent := make(chan error, 1)
+	received := make(chan error, 1)
+	// Apart from the sender, which must be able to end the connection while this
+	// one waits for a request: it is freed when AppendRows returns.
 	go func() {
-		sent <- sendReplies(ctx, stream, replies)
-		cancel(errStreamEnded)
+		received <- c.receive(ctx, stream, replies)
+		close(replies)
 	}()
-	err := c.receive(ctx, stream, replies)
-	close(replies)
-	if sendErr := <-sent; sendErr != nil && !errors.Is(sendErr, errStreamEnded) {
-		return sendErr
+	if err := sendReplies(ctx, stream, replies); err != nil {
+		return err
 	}
-	return err
+	return <-received
 }
-
-var errStreamEnded = errors.New("the stream has ended")
 
 // reply is a response that is known once its rows are durable. A nil one sends nothing.
 type reply func(ctx context.Context) (*storagepb.AppendRowsResponse, error)
@@ -113,7 +111,7 @@ func (c *connection) receive(ctx context.Context, stream storagepb.BigQueryWrite
 		select {
 		case replies <- r:
 		case <-ctx.Done():
-			return context.Cause(ctx)
+			return ctx.Err()
 		}
 	}
 }

@@ -60,6 +60,10 @@ type Options struct {
 	// stream's name and the schema. What a handled request says sticks to nothing: a
 	// connection whose first request is handled needs the stream's name again.
 	OnAppend func(req *storagepb.AppendRowsRequest) (resp *storagepb.AppendRowsResponse, err error, handled bool)
+
+	// mergeRows is the least number of pending changes that are merged without being
+	// asked for, for tests. Defaults to defaultMergeRows.
+	mergeRows int64
 }
 
 // Server is a running emulator. Close ends it.
@@ -101,6 +105,9 @@ func New(o Options) (*Server, error) {
 	if o.MaxRequestBytes <= 0 {
 		o.MaxRequestBytes = DefaultMaxRequestBytes
 	}
+	if o.mergeRows == 0 {
+		o.mergeRows = defaultMergeRows
+	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -113,11 +120,12 @@ func New(o Options) (*Server, error) {
 	if err != nil {
 		return nil, errors.Join(err, s.closeListeners())
 	}
-	s.store = st
+	s.store, st.mergeRows = st, o.mergeRows
 	if s.catalog, err = st.loadCatalog(ctx); err == nil {
 		err = st.start(ctx)
 	}
 	if err != nil {
+		st.release()
 		return nil, errors.Join(err, st.db.Close(), s.closeListeners())
 	}
 	s.serve()

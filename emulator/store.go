@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -20,21 +21,65 @@ import (
 // One goroutine commits appends, many requests at a time; merges and reads have
 // connections of their own.
 type store struct {
-	db  *sql.DB
-	log *slog.Logger
-	now func() time.Time
+	db   *sql.DB
+	path string // absolute; "" in memory
+	log  *slog.Logger
+	now  func() time.Time
 
 	appends  chan *appendBatch
 	merges   chan *table
 	stop     chan struct{} // closed when the store closes
 	finished sync.WaitGroup
 
+	mergeRows int64 // see mergeThreshold
+
 	ordinal atomic.Int64
 	stats   stats
 }
 
+// openFiles holds the database files that this process has open. DuckDB's own lock
+// keeps other processes out, not another server of this one.
+var openFiles = struct {
+	sync.Mutex
+	paths map[string]bool
+}{paths: map[string]bool{}}
+
+func claimFile(path string) error {
+	openFiles.Lock()
+	defer openFiles.Unlock()
+	if openFiles.paths[path] {
+		return fmt.Errorf("opening the database: %s is open already", path)
+	}
+	openFiles.paths[path] = true
+	return nil
+}
+
+func releaseFile(path string) {
+	openFiles.Lock()
+	defer openFiles.Unlock()
+	delete(openFiles.paths, path)
+}
+
 // openStore opens the database file, or a database in memory if path is "".
 func openStore(ctx context.Context, path string, log *slog.Logger, now func() time.Time) (*store, error) {
+	if path != "" {
+		absolute, err := filepath.Abs(path)
+		if err != nil {
+			return nil, fmt.Errorf("opening the database: %w", err)
+		}
+		if err := claimFile(absolute); err != nil {
+			return nil, err
+		}
+		path = absolute
+	}
+	st, err := connect(ctx, path, log, now)
+	if err != nil && path != "" {
+		releaseFile(path)
+	}
+	return st, err
+}
+
+func connect(ctx context.Context, path string, log *slog.Logger, now func() time.Time) (*store, error) {
 	connector, err := duckdb.NewConnector(path, func(exec driver.ExecerContext) error {
 		for _, statement := range []string{
 			"SET TimeZone = 'UTC'",
@@ -54,8 +99,9 @@ func openStore(ctx context.Context, path string, log *slog.Logger, now func() ti
 		return nil, fmt.Errorf("opening the database: %w", err)
 	}
 	st := &store{
-		db: sql.OpenDB(connector), log: log, now: now,
+		db: sql.OpenDB(connector), path: path, log: log, now: now,
 		appends: make(chan *appendBatch, 256), merges: make(chan *table, 1024), stop: make(chan struct{}),
+		mergeRows: defaultMergeRows,
 	}
 	if _, err := st.db.ExecContext(ctx, catalogDDL); err != nil {
 		return nil, errors.Join(fmt.Errorf("preparing the database: %w", err), st.db.Close())
@@ -89,10 +135,17 @@ func (st *store) start(ctx context.Context) error {
 func (st *store) close() error {
 	close(st.stop)
 	st.finished.Wait()
+	defer st.release()
 	if err := st.db.Close(); err != nil {
 		return fmt.Errorf("closing the database: %w", err)
 	}
 	return nil
+}
+
+func (st *store) release() {
+	if st.path != "" {
+		releaseFile(st.path)
+	}
 }
 
 // transact runs f in a transaction of a connection of its own.
