@@ -52,10 +52,10 @@
 //	string      ISO 8601      ISO 8601     ISO 8601⁸    ISO 8601⁸    "P1DT2H", …   "[a, b)"     WKT, GeoJSON
 //	text        ISO 8601      ISO 8601     ISO 8601⁸    ISO 8601⁸    "P1DT2H", …   "[a, b)"     WKT, GeoJSON
 //	bytes       ·             ·            ·            ·            ·             ·            WKB
-//	date        =             ·            midnight     From⁹        ·             ·            ·
+//	date        =             ·            midnight     midnight⁹    ·             ·            ·
 //	time        ·             =            ·            ·            =             ·            ·
-//	datetime    if midnight   ·            =            From⁹        ·             ·            ·
-//	timestamp   From⁹         ·            From⁹        =            ·             ·            ·
+//	datetime    if midnight   ·            =            UTC⁹         ·             ·            ·
+//	timestamp   if midnight⁹  ·            UTC⁹         =            ·             ·            ·
 //	interval    ·             ·            ·            ·            =             ·            ·
 //	json        ·             ·            ·            ·            ·             start, end   GeoJSON
 //	struct, raw structured¹⁰  structured   structured   structured   ·             start, end   wkb, GeoJSON
@@ -73,8 +73,7 @@
 //	 ⁷ int64, uint64, float64, decimal, and a string or text of digits.
 //	 ⁸ without a zone UTC to a TIMESTAMP, as BigQuery reads it. To a civil column Z
 //	   or an offset of zero leaves the digits, another offset is a bad value.
-//	 ⁹ civil values and instants become each other only where the column has a From
-//	   with a unit: who says what its bare numbers count says that they are UTC's.
+//	 ⁹ civil values and instants become each other in UTC, as in BigQuery's own CAST.
 //	 ¹⁰ Debezium's structured dates and times.
 //
 // A STRUCT takes a struct, a raw object, or a text or document that is one; a

@@ -9,14 +9,12 @@ import (
 
 // The four types of date and time. What a value may become:
 //
-//   - a civil value (DATE, TIME, DATETIME: what a clock on a wall shows) and an
-//     instant (TIMESTAMP) are never turned into each other unasked; a From with
-//     a unit asks for it, since it says what a bare number of the column means,
-//     and reads the civil value as UTC's.
-//   - an untyped text means what the column's type allows: without a zone it is
-//     an instant in UTC to a TIMESTAMP, as BigQuery reads it; with Z or an offset
-//     of zero it is the wall clock's digits to a civil column (Debezium writes
-//     Z after its civil ISO texts); with another offset it is no civil value.
+//   - a civil value (DATE, DATETIME: what a clock on a wall shows) and an instant
+//     (TIMESTAMP) become each other in UTC, as BigQuery's own CAST has it and as
+//     Debezium counts its civil values, typed or as a text: a message means the
+//     same with its schema envelope and without.
+//   - a text with an offset from UTC other than zero is no civil value: the wall
+//     clock that it shows is not the one that a civil column would keep.
 //   - a date is midnight to a DATETIME, and midnight to a DATE is the date.
 
 // appendDate appends a DATE as days since 1970-01-01.
@@ -36,13 +34,8 @@ func (e *Encoder) daysOf(f *field, v *change.Value) (int64, *ValueError) {
 	switch v.Kind() {
 	case change.KindDate:
 		return v.Int(), nil
-	case change.KindDateTime:
+	case change.KindDateTime, change.KindTimestamp:
 		return e.wholeDays(f, v.Int())
-	case change.KindTimestamp:
-		if f.column.From != "" {
-			return e.wholeDays(f, v.Int())
-		}
-		return 0, mismatch(f, v)
 	case change.KindNumber:
 		// Days are the one count that a DATE has.
 		if n, ok := shortInt(v.Text()); ok && (f.column.From == "" || f.column.From == table.FromDays) {
@@ -107,18 +100,10 @@ func appendTimestamp(e *Encoder, f *field, dst []byte, v *change.Value) ([]byte,
 
 func (e *Encoder) instantOf(f *field, v *change.Value) (int64, *ValueError) {
 	switch v.Kind() {
-	case change.KindTimestamp:
+	case change.KindTimestamp, change.KindDateTime:
 		return v.Int(), nil
-	case change.KindDateTime:
-		if f.column.From != "" {
-			return v.Int(), nil
-		}
-		return 0, bad("the value is a date and time without a zone; `from: micros` reads it as UTC's")
 	case change.KindDate:
-		if f.column.From != "" {
-			return saturatingDays(v.Int()), nil
-		}
-		return 0, bad("the value is a date without a zone; `from: days` reads it as midnight UTC")
+		return saturatingDays(v.Int()), nil
 	default:
 	}
 	if isNumber(v) {
@@ -154,15 +139,10 @@ func appendDateTime(e *Encoder, f *field, dst []byte, v *change.Value) ([]byte, 
 
 func (e *Encoder) civilOf(f *field, v *change.Value) (int64, *ValueError) {
 	switch v.Kind() {
-	case change.KindDateTime:
+	case change.KindDateTime, change.KindTimestamp:
 		return v.Int(), nil
 	case change.KindDate:
 		return saturatingDays(v.Int()), nil
-	case change.KindTimestamp:
-		if f.column.From != "" {
-			return v.Int(), nil
-		}
-		return 0, bad("the value is an instant, which has no one date and time without a zone; `from: micros` takes UTC's")
 	default:
 	}
 	if isNumber(v) {
