@@ -27,6 +27,16 @@ type appendBatch struct {
 	done    chan error // gets one error, or nil when the rows are durable
 }
 
+// wait returns nil when the rows are durable, or why they aren't stored.
+func (b *appendBatch) wait(ctx context.Context) error {
+	select {
+	case err := <-b.done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
 var (
 	// errSchemaChanged says that the table's schema isn't the one that the rows
 	// were read for: they have to be read again.
@@ -43,7 +53,7 @@ func (st *store) append(ctx context.Context, b *appendBatch) error {
 	case st.appends <- b:
 		return nil
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		return ctx.Err()
 	case <-st.stop:
 		return errClosed
 	}

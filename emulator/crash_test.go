@@ -216,6 +216,7 @@ func TestConcurrency(t *testing.T) {
 	for i := range tables {
 		e.table(fmt.Sprintf("t%d", i), "id INTEGER, v INTEGER", "id")
 	}
+	message := e.descriptor("t0", true)
 	ctx, cancel := context.WithCancel(t.Context())
 	var background, appenders sync.WaitGroup
 	background.Go(func() {
@@ -241,7 +242,6 @@ func TestConcurrency(t *testing.T) {
 			}
 		}
 	})
-	message := e.descriptor("t0", true)
 	for c := range connections {
 		table := fmt.Sprintf("t%d", c%tables)
 		w := e.writerWith(table, message)
@@ -252,23 +252,13 @@ func TestConcurrency(t *testing.T) {
 					rows = append(rows, fmt.Sprintf(`{"id":%d,"v":%d,"_CHANGE_TYPE":"UPSERT"}`, c*1000+(n*rowsEach+i)%30, n))
 				}
 				r := w.request(rows...)
-				for {
-					if err := w.stream.Send(r); err != nil {
-						t.Error(err)
-						return
-					}
-					answer, err := w.stream.Recv()
-					if err != nil {
-						t.Error(err)
-						return
-					}
-					if answer.GetError() == nil {
-						break
-					}
-					if answer.GetError().GetCode() != 10 { // ABORTED asks for the request again
-						t.Error(answer)
-						return
-					}
+				if err := w.stream.Send(r); err != nil {
+					t.Error(err)
+					return
+				}
+				if answer, err := w.stream.Recv(); err != nil || answer.GetError() != nil {
+					t.Error(answer, err)
+					return
 				}
 			}
 		})

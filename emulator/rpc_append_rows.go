@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"strings"
 
 	"cloud.google.com/go/bigquery/storage/apiv1/storagepb"
@@ -134,41 +135,48 @@ func (c *connection) handle(ctx context.Context, request *storagepb.AppendRowsRe
 		err = c.server.store.append(ctx, batch)
 	}
 	if errors.Is(err, errClosed) || ctx.Err() != nil {
-		return nil, status.Error(codes.Unavailable, "The server is shutting down.")
+		return nil, errShutdown
 	}
-	name := c.stream
 	if err != nil {
-		return c.fail(name, err), nil
+		return c.fail(err), nil
 	}
 	updated := c.updatedSchema(batch)
+	// The sender's: what sticks to the connection may have changed by then.
+	then := *c
+	then.notified = maps.Clone(c.notified)
 	return func(ctx context.Context) (*storagepb.AppendRowsResponse, error) {
-		var err error
-		select {
-		case err = <-batch.done:
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
+		err := batch.wait(ctx)
+		for errors.Is(err, errSchemaChanged) {
+			// Between reading the rows and storing them: read them anew.
+			if batch, err = then.read(request); err == nil {
+				updated = then.updatedSchema(batch)
+				if err = then.server.store.append(ctx, batch); err == nil {
+					err = batch.wait(ctx)
+				}
+			}
 		}
 		switch {
 		case err == nil:
 			return &storagepb.AppendRowsResponse{
 				Response:      &storagepb.AppendRowsResponse_AppendResult_{AppendResult: &storagepb.AppendRowsResponse_AppendResult{}},
 				UpdatedSchema: updated,
-				WriteStream:   name,
+				WriteStream:   then.stream,
 			}, nil
 		case errors.Is(err, errClosed):
-			return nil, status.Error(codes.Unavailable, "The server is shutting down.")
+			return nil, errShutdown
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
 		case errors.Is(err, errTableDropped):
-			err = tableNotFound(name)
-		case errors.Is(err, errSchemaChanged):
-			// Between reading the rows and storing them. Real connections meet this
-			// as a request to be sent again.
-			err = &appendError{code: codes.Aborted, message: "The table's schema was updated while the rows were appended; please retry." + entity(name)}
+			err = tableNotFound(then.stream)
 		}
-		return c.fail(name, err)(ctx)
+		return then.fail(err)(ctx)
 	}, nil
 }
 
-func (c *connection) fail(name string, err error) reply {
+var errShutdown = status.Error(codes.Unavailable, "The server is shutting down.")
+
+func (c *connection) fail(err error) reply {
+	name := c.stream
 	c.server.store.stats.errors.Add(1)
 	c.server.log.Debug("refusing rows", "stream", name, "error", err)
 	return func(context.Context) (*storagepb.AppendRowsResponse, error) { return errorResponse(name, err), nil }
