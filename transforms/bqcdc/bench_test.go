@@ -38,7 +38,7 @@ func benchmarkWriter(b *testing.B, size, rows int) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer client.Close()
+	defer func() { _ = client.Close() }()
 	bare, err := client.NewManagedStream(b.Context(), managedwriter.WithDestinationTable(resourceName("p.d.t")),
 		managedwriter.WithSchemaDescriptor(testDescriptor()), managedwriter.EnableWriteRetries(true))
 	if err != nil {

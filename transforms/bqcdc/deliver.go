@@ -16,95 +16,126 @@ import (
 // is the writer's state machine: one append at a time, [classify] its outcome,
 // act. Time without progress is bounded by RetryFor.
 func (w *writer) deliver(ctx context.Context, r *request) *result {
-	res := result{rows: r.rows}
-	work := [][]pending{r.rows}
-	patience := w.newPatience()
-	alone := false // on streams of the request's own
-	for len(work) > 0 {
-		rows := work[len(work)-1]
-		work = work[:len(work)-1]
-		st, response, took, err := w.append(ctx, r, rows, alone)
-		o := classify(response, err)
-		switch o {
+	d := &delivery{writer: w, request: r, work: [][]pending{r.rows}, patience: w.newPatience(), result: result{rows: r.rows}}
+	for len(d.work) > 0 && d.result.err == nil {
+		rows := d.work[len(d.work)-1]
+		d.work = d.work[:len(d.work)-1]
+		st, response, took, err := w.append(ctx, r, rows, d.alone)
+		switch o := classify(response, err); o {
 		case acknowledged:
-			res.acknowledged = append(res.acknowledged, rows)
-			res.appends = append(res.appends, appendFigures{len(rows), dataBytes(rows), took})
-			patience = w.newPatience()
-			continue
-
+			d.acknowledge(rows, took)
 		case rejectedRows:
-			complaints, bad := rowErrors(response, len(rows))
-			if bad != nil {
-				o, err = permanent, bad
-				break
-			}
-			var good []pending
-			for i, p := range rows {
-				if text, named := complaints[i]; named {
-					res.rejected = append(res.rejected, rejection{p, r.key.table, reasonRejected, text})
-				} else {
-					good = append(good, p)
-				}
-			}
-			// None of the request was stored, and the list may be cut short: the rest
-			// is sent again until nothing is named. Each round names at least one.
-			if len(good) > 0 {
-				work = append(work, good)
-				res.repeats[o]++
-			}
-			patience = w.newPatience()
-			continue
-
+			d.reject(rows, response)
 		case tooLarge:
-			switch {
-			case response == nil && !alone:
-				// The connection failed, and with it every request on it: any of them
-				// may be the one. Alone there is no doubt.
-				alone = true
-				work = append(work, rows)
-			case len(rows) == 1:
-				res.rejected = append(res.rejected, rejection{rows[0], r.key.table, reasonTooLarge, clip(err.Error())})
-				continue
-			default:
-				half := len(rows) / 2
-				work = append(work, rows[half:], rows[:half])
-			}
-			res.repeats[o]++
-			continue
+			d.split(rows, response, err)
+		default:
+			d.repeat(ctx, rows, st, o, err)
 		}
+	}
+	return &d.result
+}
 
-		if o == schemaMismatch {
-			fits, wrong := w.fits(ctx, r.key)
-			switch {
-			case catalog.IsPermanent(wrong): // the table is gone
-				o, err = permanent, fmt.Errorf("%w; %w", err, wrong)
-			case wrong == nil && !fits:
-				for i := range rows {
-					res.rejected = append(res.rejected, rejection{rows[i], r.key.table, reasonSchemaChanged, clip(err.Error())})
-				}
-				continue
+// delivery is the state of delivering one request.
+type delivery struct {
+	writer   *writer
+	request  *request
+	work     [][]pending // the appends that are left
+	alone    bool        // on streams of the request's own
+	patience *patience
+	result   result
+}
+
+// again puts rows back to be appended because the last append of them came to o.
+func (d *delivery) again(o outcome, rows ...[]pending) {
+	d.work = append(d.work, rows...)
+	d.result.repeats[o]++
+}
+
+func (d *delivery) acknowledge(rows []pending, took time.Duration) {
+	d.result.acknowledged = append(d.result.acknowledged, rows)
+	d.result.appends = append(d.result.appends, appendFigures{len(rows), dataBytes(rows), took})
+	d.patience = d.writer.newPatience()
+}
+
+// reject makes dead letters of the rows that the response names. None of the
+// request was stored, and the list may be cut short: the rest is sent again until
+// none is named. Each round names at least one.
+func (d *delivery) reject(rows []pending, response *storagepb.AppendRowsResponse) {
+	complaints, err := rowErrors(response, len(rows))
+	if err != nil {
+		d.fail(rows, permanent, err)
+		return
+	}
+	var good []pending
+	for i, p := range rows {
+		if text, named := complaints[i]; named {
+			d.letter(p, reasonRejected, text)
+		} else {
+			good = append(good, p)
+		}
+	}
+	if len(good) > 0 {
+		d.again(rejectedRows, good)
+	}
+	d.patience = d.writer.newPatience()
+}
+
+// split halves what the server finds too large. A row that is too large alone is
+// a dead letter.
+func (d *delivery) split(rows []pending, response *storagepb.AppendRowsResponse, err error) {
+	switch {
+	case response == nil && !d.alone:
+		// The connection failed, and with it every request on it: any of them may be
+		// the one. Alone there is no doubt.
+		d.alone = true
+		d.again(tooLarge, rows)
+	case len(rows) == 1:
+		d.letter(rows[0], reasonTooLarge, clip(err.Error()))
+	default:
+		half := len(rows) / 2
+		d.again(tooLarge, rows[half:], rows[:half])
+	}
+}
+
+// repeat waits before the rows are appended again, unless there is no point.
+func (d *delivery) repeat(ctx context.Context, rows []pending, st *stream, o outcome, err error) {
+	w, table := d.writer, d.request.key.table
+	if o == schemaMismatch {
+		fits, wrong := w.fits(ctx, d.request.key)
+		switch {
+		case catalog.IsPermanent(wrong): // the table is gone
+			o, err = permanent, fmt.Errorf("%w; %w", err, wrong)
+		case wrong == nil && !fits:
+			for _, p := range rows {
+				d.letter(p, reasonSchemaChanged, clip(err.Error()))
 			}
+			return
 		}
-		if st != nil && w.spoils(o, err, patience) {
-			w.streams.retire(st)
-		}
-		if errors.Is(err, errSilent) && st != nil {
+	}
+	if st != nil && w.spoils(o, err, d.patience) {
+		w.streams.retire(st)
+		if errors.Is(err, errSilent) {
 			st.line.cut()
 		}
-		if o != permanent {
-			if ctx.Err() == nil {
-				w.streams.faults.note(ctx, r.key.table, o, err)
-			}
-			if err = patience.wait(ctx, o, err); err == nil {
-				work = append(work, rows)
-				res.repeats[o]++
-				continue
-			}
-		}
-		res.err = fmt.Errorf("writing %d rows to table %s: %s: %w", len(rows), r.key.table, o, err)
-		return &res
 	}
-	return &res
+	if o != permanent {
+		if ctx.Err() == nil {
+			w.streams.faults.note(ctx, table, o, err)
+		}
+		if err = d.patience.wait(ctx, o, err); err == nil {
+			d.again(o, rows)
+			return
+		}
+	}
+	d.fail(rows, o, err)
+}
+
+func (d *delivery) letter(p pending, reason, text string) {
+	d.result.rejected = append(d.result.rejected, rejection{p, d.request.key.table, reason, text})
+}
+
+func (d *delivery) fail(rows []pending, o outcome, err error) {
+	d.result.err = fmt.Errorf("writing %d rows to table %s: %s: %w", len(rows), d.request.key.table, o, err)
 }
 
 // spoils tells whether the next try should have a stream of its own rather than
@@ -113,14 +144,11 @@ func (w *writer) deliver(ctx context.Context, r *request) *result {
 // stream for ever (managedwriter's connection.err), and so may one that repeats;
 // the first transient one is cured by managedwriter's own reconnecting.
 func (w *writer) spoils(o outcome, err error, p *patience) bool {
-	switch o {
-	case throttled:
-		return false
-	case transient:
+	if o == transient {
 		open := new(openError)
 		return p.tries > 0 || errors.Is(err, errSilent) || errors.As(err, &open)
 	}
-	return true
+	return o != throttled
 }
 
 // append sends rows once and waits for the answer. The stream is nil when none

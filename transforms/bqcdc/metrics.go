@@ -60,8 +60,13 @@ func count(ctx context.Context, r *result) {
 		counter beam.Counter
 		n       int64
 	}{
-		{rowsUpserted, upserts}, {rowsDeleted, deletes}, {rowsRejected, int64(len(r.rejected))}, {rowsSuperseded, superseded},
-		{bytesAppended, bytes}, {bytesSuperseded, bytesSaved}, {requests, int64(len(r.appends))},
+		{rowsUpserted, upserts},
+		{rowsDeleted, deletes},
+		{rowsRejected, int64(len(r.rejected))},
+		{rowsSuperseded, superseded},
+		{bytesAppended, bytes},
+		{bytesSuperseded, bytesSaved},
+		{requests, int64(len(r.appends))},
 	} {
 		if one.n != 0 {
 			one.counter.Inc(ctx, one.n)

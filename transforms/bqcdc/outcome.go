@@ -77,6 +77,7 @@ func classify(response *storagepb.AppendRowsResponse, err error) outcome {
 		storagepb.StorageError_CMEK_ENCRYPTION_ERROR, storagepb.StorageError_KMS_PERMISSION_DENIED,
 		storagepb.StorageError_INVALID_STREAM_TYPE:
 		return permanent
+	default: // the status's code tells
 	}
 	switch s.Code() {
 	case codes.ResourceExhausted:
@@ -85,10 +86,9 @@ func classify(response *storagepb.AppendRowsResponse, err error) outcome {
 		return schemaMismatch
 	case codes.InvalidArgument, codes.PermissionDenied, codes.Unauthenticated, codes.Unimplemented, codes.AlreadyExists, codes.OutOfRange:
 		return permanent
+	default: // Unavailable, Internal, Aborted, Canceled, DeadlineExceeded, FailedPrecondition, DataLoss, Unknown
+		return transient
 	}
-	// OK (an error without a status), Unavailable, Internal, Aborted, Canceled,
-	// DeadlineExceeded, FailedPrecondition, DataLoss, Unknown.
-	return transient
 }
 
 // isTooLarge knows "AppendRows request too large: 11854265 limit 10485760" and

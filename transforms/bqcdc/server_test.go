@@ -43,7 +43,7 @@ type writeServer struct {
 
 // appendCall is one request of one connection.
 type appendCall struct {
-	ctx        context.Context
+	ctx        context.Context //nolint:containedctx // the connection's, as the call is one argument of a hook
 	server     *writeServer
 	connection int // from 1
 	nth        int // request of the connection, from 1
@@ -212,8 +212,8 @@ func newTestWriter(tb testing.TB, c Config) *writer {
 }
 
 func testDescriptor() *descriptorpb.DescriptorProto {
-	return &descriptorpb.DescriptorProto{Name: proto.String("t"), Field: []*descriptorpb.FieldDescriptorProto{{
-		Name: proto.String("a"), Number: proto.Int32(1),
+	return &descriptorpb.DescriptorProto{Name: new("t"), Field: []*descriptorpb.FieldDescriptorProto{{
+		Name: new("a"), Number: new(int32(1)),
 		Type: descriptorpb.FieldDescriptorProto_TYPE_STRING.Enum(), Label: descriptorpb.FieldDescriptorProto_LABEL_OPTIONAL.Enum(),
 	}}}
 }

@@ -1,7 +1,6 @@
 package bqcdc
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -15,11 +14,9 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/mtime"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/window"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/metrics"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/passert"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/ptest"
-	"github.com/google/go-cmp/cmp"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
@@ -67,7 +64,7 @@ func planOf(name string) *rowproto.Plan {
 
 // makeRow makes row i, of one of two tables; every tenth is a DELETE, and every
 // third stands for two changes.
-func makeRow(at beam.EventTime, i int, emit func(beam.EventTime, change.Row)) {
+func makeRow(_ beam.EventTime, i int, emit func(beam.EventTime, change.Row)) {
 	name := [...]string{"even", "odd"}[i%2]
 	plan := planOf(name)
 	r := change.Row{
@@ -106,7 +103,7 @@ func newRESTServer(tb testing.TB) string {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:]
 		w.Header().Set("Content-Type", "application/json")
-		fmt.Fprintf(w, `{"type": "TABLE", "tableReference": {"projectId": "p", "datasetId": "d", "tableId": %q},
+		_, _ = fmt.Fprintf(w, `{"type": "TABLE", "tableReference": {"projectId": "p", "datasetId": "d", "tableId": %q},
 			"schema": {"fields": [{"name": "id", "type": "INTEGER", "mode": "REQUIRED"}, {"name": "text", "type": "STRING", "mode": "NULLABLE"}]},
 			"tableConstraints": {"primaryKey": {"columns": ["id"]}}}`, name)
 	}))
@@ -184,7 +181,4 @@ func TestWrite_onPrism(t *testing.T) {
 	if n := len(slices.Compact(sorted(append(s.stored("p.d.even"), s.stored("p.d.odd")...)))); n != 399 {
 		t.Errorf("%d different rows stored, want 399", n)
 	}
-	_ = metrics.Results{}
-	_ = cmp.Diff
-	_ = context.Background
 }

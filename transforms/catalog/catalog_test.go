@@ -51,7 +51,7 @@ func newServer(t *testing.T, rules ...table.Rule) *server {
 		if status := s.status.Load(); status != 0 {
 			w.Header().Set("Content-Type", "application/json")
 			w.WriteHeader(int(status))
-			fmt.Fprintf(w, `{"error": {"code": %d, "message": "refused", "errors": [{"reason": "refused"}]}}`, status)
+			_, _ = fmt.Fprintf(w, `{"error": {"code": %d, "message": "refused", "errors": [{"reason": "refused"}]}}`, status)
 			return
 		}
 		proxy.ServeHTTP(w, r)
@@ -99,7 +99,7 @@ func (s *server) addColumn(t *testing.T, name, column string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	schema := append(m.Schema, &bigquery.FieldSchema{Name: column, Type: bigquery.StringFieldType})
+	schema := append(m.Schema[:len(m.Schema):len(m.Schema)], &bigquery.FieldSchema{Name: column, Type: bigquery.StringFieldType})
 	if _, err := handle.Update(t.Context(), bigquery.TableMetadataToUpdate{Schema: schema}, ""); err != nil {
 		t.Fatal(err)
 	}
@@ -187,11 +187,13 @@ func TestDestination_refuses(t *testing.T) {
 		{"missing, not enough to create it", bare, nil, true, "primary_key"},
 		{"no primary key", bare, &bigquery.TableMetadata{Schema: columns}, false, "it has no primary key"},
 		{
-			"another key", table.Rule{Source: "t", Destination: "shop.t", PrimaryKey: []string{"other"}},
+			"another key",
+			table.Rule{Source: "t", Destination: "shop.t", PrimaryKey: []string{"other"}},
 			&bigquery.TableMetadata{Schema: columns, TableConstraints: key}, false, "configured primary key is (other)",
 		},
 		{
-			"a configured column that is not there", table.Rule{Source: "t", Destination: "shop.t", Columns: []table.Column{{Name: "x", Type: table.String}}},
+			"a configured column that is not there",
+			table.Rule{Source: "t", Destination: "shop.t", Columns: []table.Column{{Name: "x", Type: table.String}}},
 			&bigquery.TableMetadata{Schema: columns, TableConstraints: key}, false, `configured column "x"`,
 		},
 		{"too many columns", bare, func() *bigquery.TableMetadata {

@@ -93,6 +93,7 @@ func fromSchema(fields bigquery.Schema, path string) ([]table.Column, error) {
 				return nil, fmt.Errorf("column %s%s is a RANGE without an element type", path, f.Name)
 			}
 			c.Element = types[f.RangeElementType.Type]
+		default: // the type tells all
 		}
 		columns = append(columns, c)
 	}
@@ -131,6 +132,7 @@ func toSchema(columns []table.Column) bigquery.Schema {
 			f.Schema = toSchema(c.Fields)
 		case table.Range:
 			f.RangeElementType = &bigquery.RangeElementType{Type: restTypes[c.Element]}
+		default: // the type tells all
 		}
 		fields = append(fields, f)
 	}
@@ -140,8 +142,8 @@ func toSchema(columns []table.Column) bigquery.Schema {
 // fromInterval returns an interval as a duration; months count thirty days. It
 // is compared and shown, never written back.
 func fromInterval(v *bigquery.IntervalValue) time.Duration {
-	days := time.Duration(v.Years)*365 + time.Duration(v.Months)*30 + time.Duration(v.Days)
-	return days*24*time.Hour + time.Duration(v.Hours)*time.Hour + time.Duration(v.Minutes)*time.Minute +
+	hours := 24*(int64(v.Years)*365+int64(v.Months)*30+int64(v.Days)) + int64(v.Hours)
+	return time.Duration(hours)*time.Hour + time.Duration(v.Minutes)*time.Minute +
 		time.Duration(v.Seconds)*time.Second + time.Duration(v.SubSecondNanos)
 }
 
