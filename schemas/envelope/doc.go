@@ -39,7 +39,8 @@
 //
 // # Memory
 //
-// A message's JSON is scanned once. Values are substrings of Message.Data, or of
+// A message's JSON is checked once, by jsontext, and then walked over; a schema
+// that was seen before is compared, not read. Values are substrings of Message.Data, or of
 // chunks that the Decoder takes and never gives twice. A decoded event therefore
 // stays valid, and keeps its message's memory.
 package envelope

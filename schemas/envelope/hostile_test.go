@@ -150,3 +150,26 @@ func TestDecode_noValueInErrors(t *testing.T) {
 		}
 	}
 }
+
+// TestDecode_allocates: what decoding costs in allocations, on average, since
+// memory is taken in chunks.
+func TestDecode_allocates(t *testing.T) {
+	for _, bm := range benchMessages {
+		limit := 1.0
+		if bm.name == "schema" {
+			limit = 2 // its array's elements
+		}
+		d, err := envelope.New(envelope.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var events []change.Event
+		if got := testing.AllocsPerRun(2000, func() {
+			if events, _, err = d.Decode(bm.message, events[:0]); err != nil {
+				t.Fatal(err)
+			}
+		}); got > limit {
+			t.Errorf("%s: %g allocations a message, want at most %g", bm.name, got, limit)
+		}
+	}
+}

@@ -129,10 +129,11 @@ func readArray(s *Schema, raw string, a *slab.Arena) (change.Value, error) {
 	if raw[0] != '[' {
 		return change.Value{}, errNotArray
 	}
-	var (
-		elems []change.Column
-		fault error
-	)
+	if scan.TrimSpace(raw[1:])[0] == ']' {
+		return change.Array(nil), nil
+	}
+	var fault error
+	elems := make([]change.Column, 0, 4)
 	scan.EachElement(raw, func(element string) bool {
 		v, err := s.items.Value(element, a)
 		if err != nil {

@@ -30,7 +30,8 @@
 //	io.debezium.time.Structured…       the same as its counterpart above; Duration is an INTERVAL
 //	io.debezium.time.Year              INT64
 //	io.debezium.time.Interval          INTERVAL
-//	io.debezium.time.MicroDuration, NanoDuration               INTERVAL of hours, minutes and seconds
+//	io.debezium.time.MicroDuration, NanoDuration               INTERVAL of hours, minutes and seconds:
+//	                                   the source has already turned months and days into time
 //
 // Any other name (Uuid, Enum, EnumSet, Xml, Ltree, Tsvector, FloatVector, …) is
 // read by its type alone, and so is a name whose type isn't the one it is known

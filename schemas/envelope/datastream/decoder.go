@@ -68,11 +68,12 @@ func (d *Decoder) Decode(m *change.Message, dst []change.Event) ([]change.Event,
 	if d.msg.fault != nil {
 		return dst, "", outcome.InTable(d.msg.fault, d.table())
 	}
-	events := append(dst, change.Event{Message: *m, Parts: 1})
-	if err := d.fill(&events[len(dst)]); err != nil {
-		return events[:len(dst)], "", outcome.InTable(err, d.table())
+	n := len(dst)
+	dst = append(dst, change.Event{Message: *m, Parts: 1})
+	if err := d.fill(&dst[n]); err != nil {
+		return dst[:n], "", outcome.InTable(err, d.table())
 	}
-	return events, "", nil
+	return dst, "", nil
 }
 
 // fill makes the change of what was read.
@@ -86,7 +87,7 @@ func (d *Decoder) fill(e *change.Event) (err error) {
 	}
 	e.Sequence, e.Position = d.sequence(e.Op)
 	if !d.msg.hasPayload {
-		return outcome.Errorf(outcome.MissingImage, "the change at position %s has no payload", e.Position)
+		return outcome.Errorf(outcome.MissingImage, "the change has no payload (position: %s)", e.Position)
 	}
 	row := len(d.columns)
 	d.findKey()
@@ -206,10 +207,10 @@ func find(columns []change.Column, name string) (change.Column, bool) {
 // outside the years 1 to 9999.
 func commitTime(text string) time.Time {
 	var t time.Time
-	if ms, err := strconv.ParseInt(text, 10, 64); err == nil {
-		t = time.UnixMilli(ms).UTC()
-	} else if micros, _, err := connect.ParseTimestamp(text); err == nil {
+	if micros, _, err := connect.ParseTimestamp(text); err == nil {
 		t = time.UnixMicro(micros).UTC()
+	} else if ms, err := strconv.ParseInt(text, 10, 64); err == nil {
+		t = time.UnixMilli(ms).UTC()
 	} else {
 		return time.Time{}
 	}

@@ -22,7 +22,7 @@ func (d *Decoder) postgres(op change.Op) (change.Sequence, string) {
 	lsn, ok := position.ParseLSN(d.msg.lsn)
 	switch {
 	case (d.msg.lsn == "" || (ok && lsn == 0)) && op == change.OpSnapshot:
-		return position.Lowest(d.options.Epoch), "backfill"
+		return position.Lowest(d.options.Epoch), "none in a backfill"
 	case d.msg.lsn == "":
 		return change.Sequence{}, "source_metadata has no lsn"
 	case !ok:
@@ -44,7 +44,7 @@ func (d *Decoder) mysql(op change.Op) (change.Sequence, string) {
 	pos, posOK := position.ParseUint(at)
 	switch {
 	case op == change.OpSnapshot && (!ok || !posOK || pos == 0):
-		return position.Lowest(d.options.Epoch), "backfill"
+		return position.Lowest(d.options.Epoch), "none in a backfill"
 	case file == "":
 		return change.Sequence{}, "source_metadata has neither log_file nor binlog_file"
 	case !ok:

@@ -95,11 +95,12 @@ func (d *Decoder) Decode(m *change.Message, dst []change.Event) ([]change.Event,
 	if d.msg.op == "m" {
 		return dst, outcome.LogicalMessage, nil
 	}
-	events := append(dst, change.Event{Message: *m, Parts: 1})
-	if err := d.fill(&events[len(dst)]); err != nil {
-		return events[:len(dst)], "", outcome.InTable(err, d.table())
+	n := len(dst)
+	dst = append(dst, change.Event{Message: *m, Parts: 1})
+	if err := d.fill(&dst[n]); err != nil {
+		return dst[:n], "", outcome.InTable(err, d.table())
 	}
-	return events, "", nil
+	return dst, "", nil
 }
 
 // fill makes the change of what was read.
@@ -130,7 +131,7 @@ func (d *Decoder) fill(e *change.Event) error {
 		return nil
 	}
 	if e.Op != change.OpDelete && !msg.after.present {
-		return outcome.Errorf(outcome.MissingImage, "op %s at position %s has no after image", msg.op, e.Position)
+		return outcome.Errorf(outcome.MissingImage, "op %s has no after image (position: %s)", msg.op, e.Position)
 	}
 	key := d.key(e.Message.OrderingKey)
 	if err := d.settle(e, key); err != nil {

@@ -107,9 +107,9 @@ func (d *Decoder) isKey(name string, key image) bool {
 
 func badValue(column string, d *doubt, position string) error {
 	if d.schema == nil {
-		return outcome.Errorf(outcome.BadValue, "column %s at position %s: %w", clip(column), position, d.err)
+		return outcome.Errorf(outcome.BadValue, "column %s: %w (position: %s)", clip(column), d.err, position)
 	}
-	return outcome.Errorf(outcome.BadValue, "column %s (%s) at position %s: the value %w", clip(column), d.schema, position, d.err)
+	return outcome.Errorf(outcome.BadValue, "column %s (%s): the value %w (position: %s)", clip(column), d.schema, d.err, position)
 }
 
 // clip bounds what a hostile message can put into an error.

@@ -12,7 +12,7 @@ import (
 func (d *Decoder) sequence(op change.Op) (change.Sequence, string) {
 	s := &d.msg.source
 	if op == change.OpSnapshot && s.isIncremental() {
-		return position.Lowest(d.options.Epoch), "incremental snapshot"
+		return position.Lowest(d.options.Epoch), "none in an incremental snapshot"
 	}
 	switch s.connector {
 	case "postgresql":
@@ -36,13 +36,13 @@ func (d *Decoder) postgres(op change.Op) (change.Sequence, string) {
 	lsn, ok := position.ParseLSN(lsnText)
 	switch {
 	case lsnText == "" && op == change.OpSnapshot:
-		return position.Lowest(d.options.Epoch), "snapshot"
+		return position.Lowest(d.options.Epoch), "none in a snapshot"
 	case lsnText == "":
 		return change.Sequence{}, "source has no lsn"
 	case !ok:
 		return change.Sequence{}, "source.lsn is no LSN"
 	case lsn == 0 && op == change.OpSnapshot:
-		return position.Lowest(d.options.Epoch), "snapshot"
+		return position.Lowest(d.options.Epoch), "none in a snapshot"
 	case lsn == 0:
 		return change.Sequence{}, "source.lsn is 0, which is no position of a change"
 	}
@@ -80,7 +80,7 @@ func element(text string) string {
 func (d *Decoder) mysql(op change.Op) (change.Sequence, string) {
 	s := &d.msg.source
 	if s.file == "" && op == change.OpSnapshot {
-		return position.Lowest(d.options.Epoch), "snapshot"
+		return position.Lowest(d.options.Epoch), "none in a snapshot"
 	}
 	file, ok := position.FileNumber(s.file)
 	if !ok {

@@ -7,6 +7,11 @@
 //	snapshot row    the same with 0 for what follows the snapshot's position
 //	no position     epoch / 0 / 0 / 0, of a snapshot's row alone
 //
+// No single message tells one thing: a PostgreSQL transaction that was under way
+// when a new snapshot was taken, and whose changes carry no later commit, sorts
+// below the snapshot's row of the same key. Raise the epoch for a snapshot that
+// must win, or take it while the table rests.
+//
 // The ordinal is 0 for a delete and 1 for everything else, so that the two
 // halves of a changed key never tie.
 package position

@@ -2,6 +2,7 @@ package slab_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -27,7 +28,7 @@ func TestArena_Columns(t *testing.T) {
 			continue // forgotten
 		}
 		a.KeepColumns(columns)
-		got, want = append(got, columns[:len(columns):len(columns)]), append(want, src)
+		got, want = append(got, slices.Clip(columns)), append(want, src)
 	}
 	for i := range got {
 		_ = append(got[i], change.Column{Name: "appended"})

@@ -14,7 +14,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"beamcdc/schemas/envelope/internal/scan" //nolint:gosec // what Java's UUID.nameUUIDFromBytes uses
+	"beamcdc/schemas/envelope/internal/scan"
 )
 
 // Placeholder is one text in all its shapes (PostgreSQL's connector makes them
@@ -26,7 +26,8 @@ type Placeholder struct {
 	uuid    string // the only element of a uuid[]
 	codes   string // int[], bigint[], date[]: the text's bytes, without white space
 	mapping string // hstore: the text as key and value, without white space
-	longest int
+	code    string // the first of the codes
+	longest int    // more than these bytes are no array of codes and no mapping
 }
 
 // New returns the placeholder of a text. As for Debezium, what begins with
@@ -58,15 +59,13 @@ func New(text string) (*Placeholder, error) {
 		codes:   codes(text),
 		mapping: compact(mapping),
 	}
+	p.code, _, _ = strings.Cut(p.codes[1:len(p.codes)-1], ",")
 	p.longest = 8 * (len(p.codes) + len(p.mapping))
 	return p, nil
 }
 
 func quote(text string) string {
-	b, err := jsontext.AppendQuote(nil, text)
-	if err != nil { // the bytes are no UTF-8: Java writes the replacement character too
-		return string(b)
-	}
+	b, _ := jsontext.AppendQuote(nil, text) // what is no UTF-8 is replaced, as Java does
 	return string(b)
 }
 
@@ -83,7 +82,7 @@ func isPlain(text string) bool {
 
 // nameUUID is Java's UUID.nameUUIDFromBytes.
 func nameUUID(text string) string {
-	sum := md5.Sum([]byte(text)) //nolint:gosec // see the import
+	sum := md5.Sum([]byte(text))
 	sum[6] = sum[6]&0x0F | 0x30
 	sum[8] = sum[8]&0x3F | 0x80
 	return fmt.Sprintf("%x-%x-%x-%x-%x", sum[0:4], sum[4:6], sum[6:8], sum[8:10], sum[10:])
@@ -134,15 +133,15 @@ func (p *Placeholder) matchesText(raw string) bool {
 // together its bytes.
 func (p *Placeholder) matchesArray(raw string) bool {
 	first := scan.TrimSpace(raw[1:])
-	switch first[0] {
-	case '"':
+	switch {
+	case first[0] == '"':
 		matches := false
 		scan.EachElement(raw, func(element string) bool {
 			matches = element[0] == '"' && (element == p.uuid || p.matchesText(element))
 			return matches
 		})
 		return matches
-	case p.codes[1]:
+	case strings.HasPrefix(first, p.code):
 		return len(raw) <= p.longest && compact(raw) == p.codes
 	}
 	return false
