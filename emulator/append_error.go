@@ -29,8 +29,8 @@ func entity(stream string) string { return " Entity: " + stream }
 
 // errorResponse is the response that carries an error.
 func errorResponse(stream string, err error) *storagepb.AppendRowsResponse {
-	var e *appendError
-	if !errors.As(err, &e) {
+	e, ok := errors.AsType[*appendError](err)
+	if !ok {
 		e = &appendError{code: codes.Internal, message: err.Error() + entity(stream)}
 	}
 	st := status.New(e.code, e.message)

@@ -83,12 +83,12 @@ func benchAppender(b *testing.B, requests int) float64 {
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer st.db.Close()
+	defer func() { _ = st.db.Close() }()
 	conn, err := st.db.Conn(b.Context())
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	if _, err := conn.ExecContext(b.Context(), "CREATE TABLE t(a BIGINT, b VARCHAR, c VARCHAR, d DECIMAL(38,9), e DOUBLE, f TIMESTAMPTZ, g VARCHAR, h BOOLEAN)"); err != nil {
 		b.Fatal(err)
 	}
@@ -99,7 +99,9 @@ func benchAppender(b *testing.B, requests int) float64 {
 	rows := make([][]driver.Value, requests*benchRequestRows)
 	for i := range rows {
 		rows[i] = []driver.Value{
-			int64(i), fmt.Sprintf("customer %d", i%1000), "shipped", duckdb.Decimal{Width: 38, Scale: 9, Value: total}, float64(i%90) + .5,
+			int64(i), fmt.Sprintf("customer %d", i%1000), "shipped",
+			duckdb.Decimal{Width: 38, Scale: 9, Value: total},
+			float64(i%90) + .5,
 			time.UnixMicro(1_700_000_000_000_000 + int64(i)), fmt.Sprintf("left with the neighbour at number %d", i%400), true,
 		}
 	}

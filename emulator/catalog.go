@@ -208,7 +208,7 @@ func (st *store) loadCatalog(ctx context.Context) (*catalog, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the catalog's datasets: %w", err)
 	}
-	defer rows.Close()
+	defer func() { _ = rows.Close() }() // rows.Err tells
 	for rows.Next() {
 		var ref datasetRef
 		var text string
@@ -237,7 +237,7 @@ func (st *store) loadTables(ctx context.Context, c *catalog) error {
 	if err != nil {
 		return fmt.Errorf("reading the catalog's tables: %w", err)
 	}
-	defer rows.Close()
+	defer func() { _ = rows.Close() }() // rows.Err tells
 	for rows.Next() {
 		t := &table{resource: &bq.Table{}}
 		var text, columns string
@@ -274,7 +274,7 @@ func (st *store) pendingTables(ctx context.Context) (map[int64][]generation, err
 	if err != nil {
 		return nil, fmt.Errorf("finding pending changes: %w", err)
 	}
-	defer rows.Close()
+	defer func() { _ = rows.Close() }() // rows.Err tells
 	found := map[int64][]generation{}
 	for rows.Next() {
 		var name string

@@ -3,7 +3,6 @@ package emulator
 import (
 	"database/sql/driver"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -77,7 +76,10 @@ func (c *connection) defaults(byColumn map[string]storagepb.AppendRowsRequest_Mi
 	return use
 }
 
-var errNullKey = errors.New("a column of the primary key is NULL or missing")
+var (
+	errNullKey       = errors.New("a column of the primary key is NULL or missing")
+	errPlainSequence = errors.New("a row with a sequence needs a _CHANGE_TYPE of UPSERT or DELETE")
+)
 
 // storedRow checks a row, and returns it as it is stored but for its ordinal and time.
 func (c *connection) storedRow(r *changeRow, m mode, useDefault []bool, now time.Time) ([]driver.Value, error) {
@@ -86,11 +88,11 @@ func (c *connection) storedRow(r *changeRow, m mode, useDefault []bool, now time
 	var sequence sequence
 	if r.hasSequence {
 		if m != modeCDC {
-			return nil, fmt.Errorf("Field _CHANGE_SEQUENCE_NUMBER: it needs a _CHANGE_TYPE of UPSERT or DELETE") //nolint:revive,staticcheck // a message for people
+			return nil, &valueError{changeSequenceColumn, errPlainSequence}
 		}
 		var err error
 		if sequence, err = parseSequence(r.sequenceText); err != nil {
-			return nil, fmt.Errorf("Field _CHANGE_SEQUENCE_NUMBER: invalid value: %w", err) //nolint:revive,staticcheck // a message for people
+			return nil, &valueError{changeSequenceColumn, err}
 		}
 	}
 	for i, section := range sequence.sections {

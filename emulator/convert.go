@@ -136,6 +136,7 @@ func converter(c *column, fd protoreflect.FieldDescriptor) convert {
 		return either(k, false, nil, jsonValue)
 	case kindGeography:
 		return either(k, false, nil, func(s string) (any, error) { return s, nil })
+	default: // STRUCT and RANGE are messages
 	}
 	return nil
 }
@@ -235,8 +236,9 @@ func decimalConverter(c *column, k class) convert {
 			}
 			return c.decimalValue(n)
 		}
+	default:
+		return nil
 	}
-	return nil
 }
 
 // compileWellKnown reads Timestamp, Duration and the wrappers.

@@ -136,7 +136,7 @@ func TestCrash_AcknowledgedRowsSurvive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Close()
+	defer func() { _ = s.Close() }()
 	rows, err := s.Rows(t.Context(), "d", "t")
 	if err != nil {
 		t.Fatal(err)

@@ -96,6 +96,7 @@ func (c *column) parseLiteral(literal string) (any, error) {
 		if n, err := parseDecimal(literal, scale); err == nil {
 			return c.decimalValue(n)
 		}
+	default: // the others are quoted
 	}
 	if !isQuoted {
 		return nil, errDefault

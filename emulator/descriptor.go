@@ -1,7 +1,6 @@
 package emulator
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -19,8 +18,8 @@ import (
 
 // The pseudo-columns of a CDC row. Case doesn't count.
 const (
-	changeTypeColumn     = "_change_type"
-	changeSequenceColumn = "_change_sequence_number"
+	changeTypeColumn     = "_CHANGE_TYPE"
+	changeSequenceColumn = "_CHANGE_SEQUENCE_NUMBER"
 )
 
 // wellKnownFiles are what a writer's descriptor may refer to without bringing it.
@@ -36,17 +35,17 @@ func buildDescriptor(message *descriptorpb.DescriptorProto) (_ protoreflect.Mess
 	defer func() {
 		// protodesc doesn't promise to survive any input, and this one is a stranger's.
 		if r := recover(); r != nil {
-			err = fmt.Errorf("Invalid proto schema: %v", r) //nolint:revive,staticcheck // BigQuery's text
+			err = badSchema("Invalid proto schema: %v", r)
 		}
 	}()
 	file, err := protodesc.NewFile(&descriptorpb.FileDescriptorProto{
-		Name:        proto.String("writer_schema.proto"),
-		Syntax:      proto.String("proto2"),
+		Name:        new("writer_schema.proto"),
+		Syntax:      new("proto2"),
 		Dependency:  wellKnownFiles,
 		MessageType: []*descriptorpb.DescriptorProto{message},
 	}, protoregistry.GlobalFiles)
 	if err != nil {
-		return nil, fmt.Errorf("Invalid proto schema: %w", err) //nolint:revive,staticcheck // BigQuery's text
+		return nil, badSchema("Invalid proto schema: %v", err)
 	}
 	return file.Messages().Get(0), nil
 }
@@ -87,21 +86,22 @@ type fieldPlan struct {
 // plan reads the rows that a writer encodes by one descriptor, for one version of
 // one table's schema.
 type plan struct {
-	schema        *schema
-	root          *messagePlan
-	hasChangeType bool
-	hasSequence   bool
-	// absent holds the positions of the columns that the descriptor lacks.
-	absent []int
+	schema *schema
+	root   *messagePlan
 }
 
-// schemaError is a mismatch of the writer's schema and the table's.
+// schemaError is a writer's schema that is no schema, or not the table's, in
+// BigQuery's words.
 type schemaError struct {
-	code    storagepb.StorageError_StorageErrorCode
+	code    storagepb.StorageError_StorageErrorCode // unspecified where BigQuery has none
 	message string
 }
 
 func (e *schemaError) Error() string { return e.message }
+
+func badSchema(format string, args ...any) error {
+	return &schemaError{message: clip(fmt.Sprintf(format, args...))}
+}
 
 // compilePlan matches the writer's fields with the table's columns: by name,
 // without regard to case, the column_name annotation first.
@@ -123,13 +123,9 @@ func compilePlan(s *schema, message *descriptorpb.DescriptorProto) (*plan, error
 		}
 	}
 	for i, c := range s.columns {
-		if present[i] {
-			continue
+		if !present[i] && c.required && c.defaultValue == nil {
+			return nil, badSchema("The required field %s is missing in the proto message", c.name)
 		}
-		if c.required && c.defaultValue == nil {
-			return nil, fmt.Errorf("The required field %s is missing in the proto message", c.name) //nolint:revive,staticcheck // BigQuery's text
-		}
-		p.absent = append(p.absent, i)
 	}
 	return p, nil
 }
@@ -148,7 +144,7 @@ func fieldName(fd protoreflect.FieldDescriptor) string {
 // bounds how deep it goes, so a message that contains itself ends too.
 func compileMessage(md protoreflect.MessageDescriptor, columns []*column, path string, p *plan) (*messagePlan, error) {
 	if md.IsMapEntry() && p != nil {
-		return nil, errors.New("Invalid proto schema: the message is a map entry") //nolint:revive,staticcheck // BigQuery's text
+		return nil, badSchema("Invalid proto schema: the message is a map entry")
 	}
 	m := &messagePlan{fields: map[protowire.Number]*fieldPlan{}, columns: len(columns)}
 	byName := map[string]int{}
@@ -162,19 +158,18 @@ func compileMessage(md protoreflect.MessageDescriptor, columns []*column, path s
 		name := fieldName(fd)
 		lower := strings.ToLower(name)
 		if used[lower] {
-			return nil, fmt.Errorf("Invalid proto schema: more than one field is for the column %q", path+name) //nolint:revive,staticcheck // BigQuery's text
+			return nil, badSchema("Invalid proto schema: more than one field is for the column %q", path+name)
 		}
 		used[lower] = true
 		f := &fieldPlan{path: path + name, kind: fd.Kind(), required: fd.Cardinality() == protoreflect.Required, repeated: fd.IsList() || fd.IsMap()}
 		switch slot, ok := byName[lower]; {
-		case p != nil && (lower == changeTypeColumn || lower == changeSequenceColumn):
+		case p != nil && (strings.EqualFold(name, changeTypeColumn) || strings.EqualFold(name, changeSequenceColumn)):
 			if fd.Kind() != protoreflect.StringKind || f.repeated {
 				return nil, mismatch(fd, "STRING")
 			}
 			f.role = roleChangeType
-			p.hasChangeType = p.hasChangeType || lower == changeTypeColumn
-			if lower == changeSequenceColumn {
-				f.role, p.hasSequence = roleSequence, true
+			if strings.EqualFold(name, changeSequenceColumn) {
+				f.role = roleSequence
 			}
 			f.scalar = rawString
 		case !ok:
@@ -204,7 +199,7 @@ func mismatch(fd protoreflect.FieldDescriptor, bigQuery string) error {
 	if fd.IsList() {
 		kind = "repeated " + kind
 	}
-	return fmt.Errorf("The proto field mismatched with BigQuery field at %s, the proto field type %s, BigQuery field type %s", //nolint:revive,staticcheck // BigQuery's text
+	return badSchema("The proto field mismatched with BigQuery field at %s, the proto field type %s, BigQuery field type %s",
 		fd.FullName(), kind, bigQuery)
 }
 
@@ -229,19 +224,19 @@ func (f *fieldPlan) compile(fd protoreflect.FieldDescriptor) error {
 		if fd.HasDefault() && !f.repeated {
 			var err error
 			if f.def, err = f.scalar(defaultWire(fd)); err != nil {
-				return fmt.Errorf("default value of proto field %s: %w", fd.FullName(), err)
+				return badSchema("Invalid proto schema: default value of %s: %v", fd.FullName(), err)
 			}
 		}
 		return nil
 	}
 	var err error
-	switch {
-	case c.kind == kindStruct:
+	switch c.kind {
+	case kindStruct:
 		f.message, err = compileMessage(fd.Message(), c.fields, f.path+".", nil)
 		if err == nil {
 			err = f.message.checkRequired(c.fields, f.path+".")
 		}
-	case c.kind == kindRange:
+	case kindRange:
 		f.special, err = compileRange(c, fd)
 	default:
 		f.special, err = compileWellKnown(c, fd, bigQuery)
@@ -257,7 +252,7 @@ func (m *messagePlan) checkRequired(fields []*column, path string) error {
 	}
 	for i, c := range fields {
 		if c.required && !present[i] {
-			return fmt.Errorf("The required field %s is missing in the proto message", path+c.name) //nolint:revive,staticcheck // BigQuery's text
+			return badSchema("The required field %s is missing in the proto message", path+c.name)
 		}
 	}
 	return nil

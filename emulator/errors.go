@@ -57,8 +57,8 @@ type errorItem struct {
 // writeError answers a REST request with an error; one that is no apiError is
 // the emulator's own fault.
 func (s *Server) writeError(w http.ResponseWriter, r *http.Request, err error) {
-	var e *apiError
-	if !errors.As(err, &e) {
+	e, ok := errors.AsType[*apiError](err)
+	if !ok {
 		s.log.Error("answering a REST request", "method", r.Method, "path", r.URL.Path, "error", err)
 		e = &apiError{code: http.StatusInternalServerError, reason: "internalError", status: "INTERNAL", message: err.Error()}
 	}

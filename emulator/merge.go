@@ -79,7 +79,7 @@ func (st *store) merge(ctx context.Context, t *table) error {
 	if err != nil {
 		return fmt.Errorf("connecting to the database: %w", err)
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }() // gives it back
 	tx, err := conn.BeginTx(ctx, nil)
 	if err != nil {
 		return fmt.Errorf("beginning a merge: %w", err)
@@ -115,10 +115,11 @@ func rollback(tx *sql.Tx, err error) error {
 // highest sequence, of equal ones the one ingested last. It finds the winners by
 // their place in the order of ingestion first, so that only they are carried on.
 func (s *schema) latestSQL(id int64, generations []generation) string {
-	columns := metaColumns
+	names := []string{metaColumns}
 	for _, c := range s.columns {
-		columns += ", " + columnName(c)
+		names = append(names, columnName(c))
 	}
+	columns := strings.Join(names, ", ")
 	var pending []string
 	for _, g := range generations {
 		pending = append(pending, fmt.Sprintf("SELECT %s FROM %s", columns, pendingName(id, g.number)))

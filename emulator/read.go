@@ -74,7 +74,7 @@ func (s *Server) scan(ctx context.Context, ref tableRef, f func(columns []*colum
 	if err != nil {
 		return fmt.Errorf("reading table %s: %w", ref, err)
 	}
-	defer rows.Close()
+	defer func() { _ = rows.Close() }() // rows.Err tells
 	values := make([]any, len(schema.columns))
 	pointers := make([]any, len(values))
 	for i := range values {

@@ -2,6 +2,7 @@ package emulator
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -144,11 +145,11 @@ func TestRefusal_Requests(t *testing.T) {
 		}, codes.InvalidArgument, 0, "The proto field mismatched with BigQuery field at row.v, the proto field type repeated string, BigQuery field type STRING"},
 		{"a required column left out", "required", func(r *storagepb.AppendRowsRequest) {
 			d := r.GetProtoRows().GetWriterSchema().GetProtoDescriptor()
-			d.Field = append(d.Field[:1:1], d.Field[2:]...)
+			d.Field = slices.Delete(d.GetField(), 1, 2)
 		}, codes.InvalidArgument, 0, "The required field v is missing in the proto message"},
 		{"an undefined type", "t", func(r *storagepb.AppendRowsRequest) {
-			f := r.GetProtoRows().GetWriterSchema().GetProtoDescriptor().Field[1]
-			f.Type, f.TypeName = nil, proto.String(".Nowhere")
+			f := r.GetProtoRows().GetWriterSchema().GetProtoDescriptor().GetField()[1]
+			f.Type, f.TypeName = nil, new(".Nowhere")
 		}, codes.InvalidArgument, 0, "Invalid proto schema"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

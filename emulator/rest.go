@@ -78,8 +78,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, h handler) {
 func decodeBody(r *http.Request, into any) error {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		var tooLarge *http.MaxBytesError
-		if errors.As(err, &tooLarge) {
+		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 			return &apiError{code: http.StatusRequestEntityTooLarge, reason: "uploadTooLarge", status: "INVALID_ARGUMENT", message: "Request payload size exceeds the limit."}
 		}
 		return fmt.Errorf("reading the request: %w", err)

@@ -366,7 +366,7 @@ func TestREST_Admin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer r.Body.Close()
+	defer func() { _ = r.Body.Close() }()
 	if r.StatusCode != http.StatusNotImplemented {
 		t.Errorf("jobs.list: %s", r.Status)
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -18,8 +19,7 @@ type valueError struct {
 }
 
 func (e *valueError) Error() string {
-	var length *lengthError
-	if errors.As(e.err, &length) {
+	if length, ok := errors.AsType[*lengthError](e.err); ok {
 		return fmt.Sprintf("Field %s: %v", e.path, length)
 	}
 	return fmt.Sprintf("Field %s: invalid value: %v", e.path, e.err)
@@ -77,7 +77,7 @@ func (m *messagePlan) readInto(b []byte, values, pseudo []any) error {
 				messages = map[*fieldPlan][]byte{}
 			}
 			if earlier, ok := messages[f]; ok {
-				v.data = append(earlier[:len(earlier):len(earlier)], v.data...)
+				v.data = append(slices.Clip(earlier), v.data...)
 			}
 			messages[f] = v.data
 			return nil
@@ -135,11 +135,7 @@ func (m *messagePlan) complete(values []any, seen map[*fieldPlan]bool) error {
 func (f *fieldPlan) add(values []any, element func() (any, error)) error {
 	value, err := element()
 	if err != nil {
-		var e *valueError
-		if errors.As(err, &e) {
-			return err
-		}
-		return &valueError{f.path, err}
+		return f.locate(err)
 	}
 	list, _ := values[f.slot].([]any)
 	values[f.slot] = append(list, value)
@@ -160,15 +156,19 @@ func (f *fieldPlan) readPacked(b []byte, kind protowire.Type, values []any) erro
 	return nil
 }
 
+// locate adds the column to an error that lacks it.
+func (f *fieldPlan) locate(err error) error {
+	if _, ok := errors.AsType[*valueError](err); ok || err == nil || errors.Is(err, errWire) {
+		return err
+	}
+	return &valueError{f.path, err}
+}
+
 // readMessage reads a STRUCT, a RANGE or a well-known message.
 func (f *fieldPlan) readMessage(b []byte) (any, error) {
 	if f.special != nil {
 		value, err := f.special(b)
-		var e *valueError
-		if err != nil && !errors.As(err, &e) && !errors.Is(err, errWire) {
-			err = &valueError{f.path, err}
-		}
-		return value, err
+		return value, f.locate(err)
 	}
 	fields := make([]any, f.message.columns)
 	if err := f.message.read(b, fields); err != nil {

@@ -268,15 +268,11 @@ func (c *connection) compile(t *table) error {
 		return invalidAppend(c.stream, "Invalid proto schema: the first request of a stream must have a writer schema.")
 	}
 	p, err := compilePlan(s, c.message)
-	var mismatch *schemaError
-	switch {
-	case errors.As(err, &mismatch):
+	if mismatch, ok := errors.AsType[*schemaError](err); ok {
 		return &appendError{code: codes.InvalidArgument, storage: mismatch.code, message: mismatch.message + entity(c.stream)}
-	case err != nil:
-		return invalidAppend(c.stream, "%s", clip(err.Error()))
 	}
 	c.plan = p
-	return nil
+	return err
 }
 
 // updatedSchema is the table's schema, if it changed since the client last saw it.

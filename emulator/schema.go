@@ -299,7 +299,7 @@ func (c *column) checkParameters(full string) error {
 	if c.precision == 0 && c.scale == 0 {
 		return nil
 	}
-	whole, maxScale := int64(0), int64(0)
+	var whole, maxScale int64
 	switch c.kind {
 	case kindNumeric:
 		whole, maxScale = 29, 9

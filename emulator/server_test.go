@@ -80,7 +80,7 @@ func (e *env) table(name, columns string, key ...string) {
 
 func parseTestSchema(columns string) bigquery.Schema {
 	var schema bigquery.Schema
-	for _, text := range strings.Split(columns, ",") {
+	for text := range strings.SplitSeq(columns, ",") {
 		words := strings.Fields(text)
 		f := &bigquery.FieldSchema{Name: words[0], Type: bigquery.FieldType(words[1])}
 		for _, mode := range words[2:] {
@@ -125,7 +125,7 @@ func (e *env) descriptor(table string, cdc bool) *descriptorpb.DescriptorProto {
 
 func stringField(name string, number int32) *descriptorpb.FieldDescriptorProto {
 	return &descriptorpb.FieldDescriptorProto{
-		Name: proto.String(name), Number: proto.Int32(number),
+		Name: new(name), Number: new(number),
 		Type: descriptorpb.FieldDescriptorProto_TYPE_STRING.Enum(), Label: descriptorpb.FieldDescriptorProto_LABEL_OPTIONAL.Enum(),
 	}
 }
@@ -138,7 +138,7 @@ func streamOf(table string) string {
 func encode(t testing.TB, message *descriptorpb.DescriptorProto, text string) []byte {
 	t.Helper()
 	file, err := protodesc.NewFile(&descriptorpb.FileDescriptorProto{
-		Name: proto.String("t.proto"), Syntax: proto.String("proto2"), MessageType: []*descriptorpb.DescriptorProto{message},
+		Name: new("t.proto"), Syntax: new("proto2"), MessageType: []*descriptorpb.DescriptorProto{message},
 		Dependency: wellKnownFiles,
 	}, protoregistry.GlobalFiles)
 	if err != nil {
@@ -242,7 +242,7 @@ func TestManagedWriter(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer client.Close()
+	defer func() { _ = client.Close() }()
 	message := e.descriptor("orders", true)
 	stream, err := client.NewManagedStream(ctx, managedwriter.WithDestinationTable("projects/p/datasets/d/tables/orders"),
 		managedwriter.WithSchemaDescriptor(message), managedwriter.EnableWriteRetries(true))

@@ -210,7 +210,7 @@ func testColumn(text string) *bigquery.FieldSchema {
 // that it needs.
 func testField(name string, number int32, typeName string, repeated bool, message *descriptorpb.DescriptorProto) {
 	f := &descriptorpb.FieldDescriptorProto{
-		Name: proto.String(name), Number: proto.Int32(number), Label: descriptorpb.FieldDescriptorProto_LABEL_OPTIONAL.Enum(),
+		Name: new(name), Number: new(number), Label: descriptorpb.FieldDescriptorProto_LABEL_OPTIONAL.Enum(),
 	}
 	if repeated {
 		f.Label = descriptorpb.FieldDescriptorProto_LABEL_REPEATED.Enum()
@@ -218,20 +218,20 @@ func testField(name string, number int32, typeName string, repeated bool, messag
 	element, isRange := strings.CutPrefix(typeName, "range ")
 	switch {
 	case isRange:
-		nested := &descriptorpb.DescriptorProto{Name: proto.String("Range")}
+		nested := &descriptorpb.DescriptorProto{Name: new("Range")}
 		testField("start", 1, element, false, nested)
 		testField("end", 2, element, false, nested)
 		message.NestedType = append(message.NestedType, nested)
-		f.TypeName = proto.String("Range")
+		f.TypeName = new("Range")
 	case typeName == "enum":
 		message.EnumType = append(message.EnumType, &descriptorpb.EnumDescriptorProto{
-			Name: proto.String("E"), Value: []*descriptorpb.EnumValueDescriptorProto{
-				{Name: proto.String("ZERO"), Number: proto.Int32(0)}, {Name: proto.String("ONE"), Number: proto.Int32(1)},
+			Name: new("E"), Value: []*descriptorpb.EnumValueDescriptorProto{
+				{Name: new("ZERO"), Number: new(int32(0))}, {Name: new("ONE"), Number: new(int32(1))},
 			},
 		})
-		f.TypeName = proto.String("E")
+		f.TypeName = new("E")
 	case strings.HasPrefix(typeName, "google."):
-		f.TypeName = proto.String("." + typeName)
+		f.TypeName = new("." + typeName)
 	default:
 		f.Type = descriptorpb.FieldDescriptorProto_Type(descriptorpb.FieldDescriptorProto_Type_value["TYPE_"+strings.ToUpper(typeName)]).Enum()
 	}
@@ -256,7 +256,7 @@ func TestTypes_RoundTrip(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			message := &descriptorpb.DescriptorProto{Name: proto.String("row")}
+			message := &descriptorpb.DescriptorProto{Name: new("row")}
 			testField("id", 1, "int64", false, message)
 			testField("V", 2, test.field, strings.HasSuffix(test.column, "[]"), message)
 			message.Field = append(message.Field, stringField("_CHANGE_TYPE", 3))
@@ -318,7 +318,7 @@ func TestTypes_Mismatch(t *testing.T) {
 		if err := e.bq.Dataset("d").Table(table).Create(t.Context(), &bigquery.TableMetadata{Schema: bigquery.Schema{testColumn(test.column)}}); err != nil {
 			t.Fatal(err)
 		}
-		message := &descriptorpb.DescriptorProto{Name: proto.String("row")}
+		message := &descriptorpb.DescriptorProto{Name: new("row")}
 		testField("v", 1, test.field, false, message)
 		w := e.writerWith(table, message)
 		if r := w.send(w.request(`{}`)); !strings.HasPrefix(r.GetError().GetMessage(), "The proto field mismatched with BigQuery field at row.") {
@@ -383,7 +383,7 @@ func TestTypes_Struct(t *testing.T) {
 func TestTypes_ColumnNames(t *testing.T) {
 	e := newEnv(t, Options{})
 	e.table("t", "id INTEGER, straße STRING, A-b INTEGER", "id")
-	message := &descriptorpb.DescriptorProto{Name: proto.String("row")}
+	message := &descriptorpb.DescriptorProto{Name: new("row")}
 	testField("ID", 1, "int64", false, message)
 	testField("col_1", 2, "string", false, message)
 	testField("col_2", 3, "int64", false, message)
@@ -403,8 +403,8 @@ func TestTypes_ProtoDefaults(t *testing.T) {
 	e := newEnv(t, Options{})
 	e.table("t", "id INTEGER, s STRING, n INTEGER", "id")
 	message := e.descriptor("t", true)
-	message.Field[0].DefaultValue = proto.String("0")
-	message.Field[1].DefaultValue = proto.String("")
+	message.Field[0].DefaultValue = new("0")
+	message.Field[1].DefaultValue = new("")
 	w := e.writerWith("t", message)
 	w.append(`{"_CHANGE_TYPE":"UPSERT"}`, `{"id":7,"s":"x","_CHANGE_TYPE":"UPSERT"}`)
 	e.want("t", `{"id":"0","s":"","n":null}`, `{"id":"7","s":"x","n":null}`)
@@ -414,7 +414,9 @@ func TestTypes_ProtoDefaults(t *testing.T) {
 func TestTypes_MissingValues(t *testing.T) {
 	e := newEnv(t, Options{})
 	schema := bigquery.Schema{
-		{Name: "id", Type: "INTEGER"}, {Name: "a", Type: "STRING", DefaultValueExpression: "'none'"}, {Name: "b", Type: "INTEGER", DefaultValueExpression: "5"},
+		{Name: "id", Type: "INTEGER"},
+		{Name: "a", Type: "STRING", DefaultValueExpression: "'none'"},
+		{Name: "b", Type: "INTEGER", DefaultValueExpression: "5"},
 		{Name: "c", Type: "DATE", DefaultValueExpression: "DATE '2026-11-30'"},
 	}
 	if err := e.bq.Dataset("d").Table("t").Create(t.Context(), &bigquery.TableMetadata{

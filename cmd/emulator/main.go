@@ -73,7 +73,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	o.Logger = slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level}))
 	if err := serve(ctx, o, datasets, stdout); err != nil {
-		fmt.Fprintf(stderr, "emulator: %v\n", err)
+		_, _ = fmt.Fprintf(stderr, "emulator: %v\n", err)
 		return 1
 	}
 	return 0
@@ -81,7 +81,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 
 // usage reports a bad command line in one line.
 func usage(stderr io.Writer, problem string) int {
-	fmt.Fprintf(stderr, "emulator: %s (--help lists the flags)\n", problem)
+	_, _ = fmt.Fprintf(stderr, "emulator: %s (--help lists the flags)\n", problem)
 	return 2
 }
 
