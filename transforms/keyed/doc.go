@@ -1,0 +1,14 @@
+// Package keyed turns change events into rows by primary key, and keeps of each
+// key only the last.
+//
+// [Rows] routes an event to its destination table, finds its key among the
+// table's key columns, makes two rows of a changed key (a DELETE of the old one,
+// an UPSERT of the new one, in that order by sequence), and encodes them. What
+// can't become a row is a dead letter here, before rows are compared with each
+// other: if a change that can't be encoded superseded one that can and then
+// became a dead letter, the table would depend on what happened to share a
+// window (invariant 2: convergence).
+//
+// [Coalesce] then lets of all rows of a key and window only the one with the
+// highest sequence go on, standing for the others.
+package keyed

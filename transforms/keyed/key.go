@@ -1,0 +1,192 @@
+package keyed
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+
+	"beamcdc/schemas/change"
+	"beamcdc/schemas/rowproto"
+	"beamcdc/transforms/deadletter"
+)
+
+// The reasons of this package's dead letters, besides those of rowproto's
+// ValueErrors. They are stable: metrics and dead letters carry them.
+const (
+	ReasonUnlistedTable = "unlisted_table"  // no rule lists the event's table
+	ReasonUnnamedTable  = "unnamed_table"   // the message names no table, and there is not just one
+	ReasonBadTable      = "bad_destination" // the destination can't take rows, and no repetition will help
+	ReasonTruncate      = "truncate"        // the source's table was truncated
+	ReasonNoPosition    = "no_position"     // the message gives no position that can be read
+	ReasonBadOperation  = "bad_operation"   // the event has no valid operation
+)
+
+// refusal says why an event becomes a dead letter.
+type refusal struct {
+	stage, reason string
+	err           error
+}
+
+func (r *refusal) Error() string { return r.err.Error() }
+func (r *refusal) Unwrap() error { return r.err }
+
+func refuse(stage, reason, format string, args ...any) *refusal {
+	return &refusal{stage, reason, fmt.Errorf(format, args...)}
+}
+
+// refuseValue gives rowproto's error its stage. Other errors stay as they are.
+func refuseValue(stage string, err error) error {
+	var e *rowproto.ValueError
+	if !errors.As(err, &e) {
+		return err
+	}
+	return &refusal{stage, e.Reason, err}
+}
+
+// rowChange is one row's change in its table's terms.
+type rowChange struct {
+	kind     change.Type
+	key      []byte          // the key's canonical bytes
+	columns  []change.Column // of an UPSERT the row, of a DELETE the key columns
+	sequence change.Sequence
+	receipts []change.Receipt // the units of the message that rest with it
+}
+
+// keyer finds the keys of one table's changes. It is for one goroutine, and its
+// results are good until its next call.
+type keyer struct {
+	plan    *rowproto.Plan
+	key     []string // the key columns
+	encoder *rowproto.Encoder
+	old     *rowproto.Encoder // of before images, so that each remembers one order of columns
+
+	changes        []rowChange
+	newKey, oldKey []byte
+	columns        []change.Column
+}
+
+func newKeyer(plan *rowproto.Plan) *keyer {
+	return &keyer{plan: plan, key: plan.Table().PrimaryKey, encoder: plan.NewEncoder(), old: plan.NewEncoder()}
+}
+
+// split returns the row changes that an event makes: one, or, where it changes
+// the row's key, a DELETE of the old key and an UPSERT of the new one. The errors
+// are refusals.
+func (k *keyer) split(e *change.Event, sequence change.Sequence, receipts []change.Receipt) ([]rowChange, error) {
+	k.changes = k.changes[:0]
+	var err error
+	switch e.Op {
+	case change.OpCreate, change.OpUpdate, change.OpSnapshot:
+		if k.newKey, err = k.encoder.AppendKey(k.newKey[:0], e.After); err != nil {
+			return nil, refuseValue(StageKey, err)
+		}
+		if e.Op == change.OpUpdate && k.keyBefore(e) {
+			first, second := deadletter.Halves(receipts)
+			k.changes = append(k.changes, rowChange{
+				kind: change.Delete, key: k.oldKey, columns: k.columns,
+				// The event's last bit is its ordinal: the old key's DELETE comes before
+				// the new key's UPSERT, whichever the two keys turn out to be.
+				sequence: sequence.WithLast(sequence.Last() &^ 1), receipts: first,
+			})
+			receipts = second
+		}
+		k.changes = append(k.changes, rowChange{kind: change.Upsert, key: k.newKey, columns: e.After, sequence: sequence, receipts: receipts})
+	case change.OpDelete:
+		if err := k.keyOfDelete(e); err != nil {
+			return nil, err
+		}
+		if k.newKey, err = k.old.AppendKey(k.newKey[:0], k.columns); err != nil {
+			return nil, refuseValue(StageKey, err)
+		}
+		k.changes = append(k.changes, rowChange{kind: change.Delete, key: k.newKey, columns: k.columns, sequence: sequence, receipts: receipts})
+	case change.OpTruncate:
+		return nil, refuse(StageKey, ReasonTruncate, "the source's table was truncated at %s: BigQuery takes no TRUNCATE in a change stream", e.Position)
+	default:
+		return nil, refuse(StageKey, ReasonBadOperation, "operation %v", e.Op)
+	}
+	return k.changes, nil
+}
+
+// keyOfDelete puts the deleted row's key into k.columns: from the before image,
+// which has the same types as other images, else from the message's key.
+func (k *keyer) keyOfDelete(e *change.Event) error {
+	k.columns = k.columns[:0]
+	for _, name := range k.key {
+		v, ok := k.trusted(e, name)
+		if !ok {
+			v, ok = find(e.Key, name)
+		}
+		if !ok {
+			return refuse(StageKey, rowproto.ReasonMissingKey,
+				"column %s of the key of %s is neither in the message's key nor, as one of the source's key, in the deleted row's image", name, k.plan.Table().Name)
+		}
+		k.columns = append(k.columns, change.Column{Name: name, Value: v})
+	}
+	return nil
+}
+
+// keyBefore reports whether the row had another key before, and leaves its
+// columns in k.columns and its bytes in k.oldKey. A key that BigQuery can't hold
+// (NULL, a bad value) has no row there to be deleted.
+func (k *keyer) keyBefore(e *change.Event) bool {
+	k.columns = k.columns[:0]
+	known := false
+	for _, name := range k.key {
+		v, ok := k.trusted(e, name)
+		if ok && v.Kind() != change.KindUnavailable {
+			known = true
+		} else if v, ok = find(e.After, name); !ok { // an image that lacks it says that it did not change
+			return false
+		}
+		k.columns = append(k.columns, change.Column{Name: name, Value: v})
+	}
+	if !known {
+		return false
+	}
+	var err error
+	if k.oldKey, err = k.old.AppendKey(k.oldKey[:0], k.columns); err != nil {
+		return false
+	}
+	return !bytes.Equal(k.oldKey, k.newKey)
+}
+
+// trusted returns a key column's value from the before image, where the source
+// can be trusted to have filled it in. In an image that is not complete, a column
+// that is not of the source's own key may be NULL, or its type's zero value,
+// whatever the row holds.
+func (k *keyer) trusted(e *change.Event, name string) (change.Value, bool) {
+	v, ok := find(e.Before, name)
+	if !ok || v.IsNull() {
+		return v, false
+	}
+	if e.BeforeComplete || e.Key == nil || !zeroLike(v) {
+		return v, true
+	}
+	_, ok = find(e.Key, name)
+	return v, ok
+}
+
+// zeroLike reports whether the value could be what a source puts where it knows
+// no value: false, 0, 1970-01-01, an empty text.
+func zeroLike(v change.Value) bool {
+	switch v.Kind() {
+	case change.KindBool, change.KindInt64, change.KindUint64, change.KindFloat64,
+		change.KindDate, change.KindTime, change.KindDateTime, change.KindTimestamp:
+		return v.Uint() == 0
+	case change.KindDecimal, change.KindNumber, change.KindString, change.KindText, change.KindBytes:
+		return strings.Trim(v.Text(), "0.-") == "" || strings.Trim(v.Text(), "A=") == "" // "AA==" is 0 too
+	default:
+		return true
+	}
+}
+
+// find returns a column by its name, without regard to case, as BigQuery matches names.
+func find(columns []change.Column, name string) (change.Value, bool) {
+	for i := range columns {
+		if strings.EqualFold(columns[i].Name, name) {
+			return columns[i].Value, true
+		}
+	}
+	return change.Value{}, false
+}
