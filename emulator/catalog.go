@@ -58,6 +58,9 @@ type table struct {
 	pendingRows atomic.Int64
 
 	mergeRequested atomic.Bool
+
+	// Whether changes with and without a sequence were stored since the server started.
+	sequenced, unsequenced, warned atomic.Bool
 }
 
 // generations returns the generations that hold rows.

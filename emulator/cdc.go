@@ -42,7 +42,25 @@ func (c *connection) batch(t *table, request *storagepb.AppendRowsRequest, rows 
 		return nil, err
 	}
 	c.mode = m
+	if m == modeCDC {
+		c.watchSequences(t, rows)
+	}
 	return b, nil
+}
+
+// watchSequences warns, once for a table, of what BigQuery calls "unpredictable
+// ordering": changes with and changes without a sequence.
+func (c *connection) watchSequences(t *table, rows []changeRow) {
+	for i := range rows {
+		if rows[i].hasSequence {
+			t.sequenced.Store(true)
+		} else {
+			t.unsequenced.Store(true)
+		}
+	}
+	if t.sequenced.Load() && t.unsequenced.Load() && t.warned.CompareAndSwap(false, true) {
+		c.server.log.Warn("a table gets changes with and without _CHANGE_SEQUENCE_NUMBER: their order is unpredictable in BigQuery", "table", t.ref)
+	}
 }
 
 // checkCDCTable refuses tables that can't take CDC rows.

@@ -65,7 +65,7 @@ type committer struct {
 	st        *store
 	conn      *sql.Conn
 	appenders map[string]openAppender // by DuckDB table
-	order     []string                // of their opening
+	order     []string                // of their use, the latest last
 }
 
 // openAppender knows the schema that it was opened for: a changed table needs another.
@@ -232,6 +232,7 @@ func (c *committer) count(batches []*appendBatch) {
 func (c *committer) appender(name string, version int64) (*duckdb.Appender, error) {
 	if a, ok := c.appenders[name]; ok {
 		if a.version == version {
+			c.order = append(slices.DeleteFunc(c.order, func(n string) bool { return n == name }), name)
 			return a.Appender, nil
 		}
 		c.closeAppender(name)
@@ -258,7 +259,7 @@ func (c *committer) closeAppender(name string) {
 	c.order = slices.DeleteFunc(c.order, func(n string) bool { return n == name })
 }
 
-// evict closes the appenders opened first until few enough are left. It runs
+// evict closes the appenders used longest ago until few enough are left. It runs
 // between transactions, when they are empty.
 func (c *committer) evict() {
 	for len(c.order) > maxAppenders {

@@ -15,12 +15,16 @@ import (
 	"google.golang.org/protobuf/types/descriptorpb"
 )
 
+// maxWaiting is how many requests of a connection may wait to be stored: one more
+// isn't read before the first is.
+const maxWaiting = 64
+
 // AppendRows: the default stream.
 //
 // Behavior:
 //   - Options.OnAppend sees each request first.
 //   - Responses come in the order of the requests. While one request is being
-//     stored the next ones are read; a few hundred may wait.
+//     stored the next ones are read, up to maxWaiting of them.
 //   - An acknowledged request is durable (with a database file): it is committed.
 //   - All rows of a request are stored, or none.
 //   - The stream's name, the writer's schema, the trace ID and the default missing
@@ -40,7 +44,7 @@ func (s *writeService) AppendRows(stream storagepb.BigQueryWrite_AppendRowsServe
 	ctx, cancel := context.WithCancel(stream.Context())
 	defer cancel()
 	c := &connection{server: s.server}
-	replies := make(chan reply, 256)
+	replies := make(chan reply, maxWaiting)
 	received := make(chan error, 1)
 	// Apart from the sender, which must be able to end the connection while this
 	// one waits for a request: it is freed when AppendRows returns.

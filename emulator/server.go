@@ -157,7 +157,7 @@ func (s *Server) serve() {
 	storagepb.RegisterBigQueryWriteServer(s.grpc, &writeService{server: s})
 	s.rest = &http.Server{Handler: s.routes(), ReadHeaderTimeout: time.Minute, ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelWarn)}
 	s.serving.Go(func() {
-		if err := s.grpc.Serve(s.grpcListener); err != nil {
+		if err := s.grpc.Serve(s.grpcListener); err != nil && !errors.Is(err, grpc.ErrServerStopped) {
 			s.log.Error("serving gRPC", "error", err)
 		}
 	})

@@ -44,6 +44,12 @@ func newEnv(t testing.TB, o Options) *env {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return attach(t, s)
+}
+
+// attach makes clients for a server, and closes all at the test's end.
+func attach(t testing.TB, s *Server) *env {
+	t.Helper()
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
@@ -53,6 +59,7 @@ func newEnv(t testing.TB, o Options) *env {
 		t.Fatal(err)
 	}
 	e := &env{Server: s, t: t}
+	var err error
 	e.bq, err = bigquery.NewClient(t.Context(), "p", option.WithEndpoint(s.RESTAddr()), option.WithoutAuthentication())
 	if err != nil {
 		t.Fatal(err)

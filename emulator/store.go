@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -62,6 +63,9 @@ func releaseFile(path string) {
 
 // openStore opens the database file, or a database in memory if path is "".
 func openStore(ctx context.Context, path string, log *slog.Logger, now func() time.Time) (*store, error) {
+	if strings.Contains(path, "?") {
+		return nil, fmt.Errorf("opening the database: %q has a question mark, which DuckDB takes for settings", path)
+	}
 	if path != "" {
 		absolute, err := filepath.Abs(path)
 		if err != nil {
@@ -100,7 +104,7 @@ func connect(ctx context.Context, path string, log *slog.Logger, now func() time
 	}
 	st := &store{
 		db: sql.OpenDB(connector), path: path, log: log, now: now,
-		appends: make(chan *appendBatch, 256), merges: make(chan *table, 1024), stop: make(chan struct{}),
+		appends: make(chan *appendBatch, 64), merges: make(chan *table, 1024), stop: make(chan struct{}),
 		mergeRows: defaultMergeRows,
 	}
 	if _, err := st.db.ExecContext(ctx, catalogDDL); err != nil {

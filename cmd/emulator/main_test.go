@@ -1,0 +1,108 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestMain is the command itself when a test runs this binary as it.
+func TestMain(m *testing.M) {
+	if os.Getenv("EMULATOR_TEST_MAIN") != "" {
+		main()
+	}
+	os.Exit(m.Run())
+}
+
+func command(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), os.Args[0], args...)
+	cmd.Env = append(os.Environ(), "EMULATOR_TEST_MAIN=1")
+	return cmd
+}
+
+func TestServe(t *testing.T) {
+	db := filepath.Join(t.TempDir(), "emulator.db")
+	for _, datasets := range [][]string{{"--dataset", "shop", "--dataset=ops"}, {"--dataset=shop"}} {
+		args := append([]string{"--project=demo", "--grpc_addr=127.0.0.1:0", "--rest_addr=127.0.0.1:0", "--db", db}, datasets...)
+		cmd := command(t, args...)
+		stdout, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		out := bufio.NewReader(stdout)
+		line, err := out.ReadString('\n')
+		words := strings.Fields(line)
+		if err != nil || len(words) != 3 || words[0] != "ready" || !strings.HasPrefix(words[1], "grpc=127.0.0.1:") || !strings.HasPrefix(words[2], "rest=http://127.0.0.1:") {
+			t.Fatalf("ready line %q, error %v", line, err)
+		}
+		rest := strings.TrimPrefix(words[2], "rest=")
+		if body := get(t, rest+"/healthz"); body != "ok\n" {
+			t.Errorf("/healthz says %q", body)
+		}
+		list := get(t, rest+"/bigquery/v2/projects/demo/datasets")
+		if !strings.Contains(list, `"demo:shop"`) || !strings.Contains(list, `"demo:ops"`) { // the second time from the file
+			t.Errorf("datasets %s", list)
+		}
+		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+		if more, err := io.ReadAll(out); err != nil || len(more) > 0 {
+			t.Errorf("more on standard output: %q %v", more, err)
+		}
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("after SIGTERM: %v", err)
+		}
+	}
+}
+
+func get(t *testing.T, url string) string {
+	t.Helper()
+	r, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = r.Body.Close() }()
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(body)
+}
+
+func TestExitStatus(t *testing.T) {
+	for _, test := range []struct {
+		args []string
+		code int
+		text string
+	}{
+		{[]string{"--nonsense"}, 2, "nonsense"},
+		{[]string{"extra"}, 2, "extra"},
+		{[]string{"--max_request_bytes=0"}, 2, "max_request_bytes"},
+		{[]string{"--max_request_bytes=many"}, 2, "many"},
+		{[]string{"--grpc_addr=256.0.0.1:1"}, 1, "listening for gRPC"},
+		{[]string{"--grpc_addr=127.0.0.1:0", "--rest_addr=127.0.0.1:0", "--dataset=no-dash"}, 1, "no-dash"},
+		{[]string{"--grpc_addr=127.0.0.1:0", "--rest_addr=127.0.0.1:0", "--db", filepath.Join(t.TempDir(), "absent", "x.db")}, 1, "opening the database"},
+	} {
+		cmd := command(t, test.args...)
+		var stdout, stderr bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &stdout, &stderr
+		_ = cmd.Run() // its status is what is tested
+		if code := cmd.ProcessState.ExitCode(); code != test.code {
+			t.Errorf("%v: exit status %d, want %d", test.args, code, test.code)
+		}
+		if text := stderr.String(); !strings.Contains(text, test.text) || strings.Count(text, "\n") != 1 || stdout.Len() > 0 {
+			t.Errorf("%v: standard error %q, standard output %q", test.args, text, &stdout)
+		}
+	}
+}

@@ -1,0 +1,135 @@
+package emulator
+
+import (
+	"bytes"
+	"database/sql/driver"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// A batch that the database refuses fails alone, whatever it was committed with.
+func TestCommit_BadBatchFailsAlone(t *testing.T) {
+	e := newEnv(t, Options{})
+	e.table("t", "id INTEGER, v STRING", "id")
+	table, err := e.catalog.table(tableRef{"p", "d", "t"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	batch := func(id any) *appendBatch {
+		row := []driver.Value{uint64(0), uint64(0), uint64(0), uint64(0), uint8(0), e.store.ordinal.Add(1), int64(0), true, id, "x"}
+		return &appendBatch{table: table, version: 1, cdc: true, rows: [][]driver.Value{row}, done: make(chan error, 1)}
+	}
+	// Nothing is committed while the table is locked, so all are committed together.
+	table.mu.Lock()
+	var batches []*appendBatch
+	for _, id := range []any{int64(1), int64(2), "no number", int64(3)} {
+		b := batch(id)
+		batches = append(batches, b)
+		if err := e.store.append(t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	table.mu.Unlock()
+	for i, b := range batches {
+		if err := <-b.done; (err != nil) != (i == 2) {
+			t.Errorf("batch %d: %v", i, err)
+		}
+	}
+	e.want("t", `{"id":"1","v":"x"}`, `{"id":"2","v":"x"}`, `{"id":"3","v":"x"}`)
+	if got := e.Stats(); got.Rows != 3 || got.Pending != 3 {
+		t.Errorf("stats %+v", got)
+	}
+}
+
+// More tables than the committer keeps appenders for.
+func TestCommit_ManyTables(t *testing.T) {
+	e := newEnv(t, Options{})
+	const tables = 3 * maxAppenders
+	e.table("t0", "id INTEGER, v INTEGER", "id")
+	message := e.descriptor("t0", true)
+	var writers []*writer
+	for i := range tables {
+		if i > 0 {
+			e.table(fmt.Sprintf("t%d", i), "id INTEGER, v INTEGER", "id")
+		}
+		writers = append(writers, e.writerWith(fmt.Sprintf("t%d", i), message))
+	}
+	var wg sync.WaitGroup
+	for i, w := range writers {
+		wg.Go(func() {
+			for n := range 3 {
+				w.append(fmt.Sprintf(`{"id":%d,"v":%d,"_CHANGE_TYPE":"UPSERT"}`, n%2, i*10+n))
+			}
+		})
+	}
+	wg.Wait()
+	for i := range tables {
+		e.want(fmt.Sprintf("t%d", i), fmt.Sprintf(`{"id":"0","v":"%d"}`, i*10+2), fmt.Sprintf(`{"id":"1","v":"%d"}`, i*10+1))
+	}
+}
+
+// One connection for many tables, as a multiplexing client has it: the stream's
+// name and the schema come again with each change of table.
+func TestMultiplexing(t *testing.T) {
+	e := newEnv(t, Options{})
+	e.table("a", "id INTEGER, v STRING", "id")
+	e.table("b", "k STRING, n INTEGER", "k")
+	w := e.writer("a", true)
+	w.append(`{"id":1,"v":"x","_CHANGE_TYPE":"UPSERT"}`)
+	w.table, w.message, w.first = "b", e.descriptor("b", true), true
+	w.append(`{"k":"one","n":1,"_CHANGE_TYPE":"UPSERT"}`)
+	w.append(`{"k":"two","n":2,"_CHANGE_TYPE":"UPSERT"}`)
+	w.table, w.message, w.first = "a", e.descriptor("a", true), true
+	w.append(`{"id":2,"v":"y","_CHANGE_TYPE":"UPSERT"}`)
+	e.want("a", `{"id":"1","v":"x"}`, `{"id":"2","v":"y"}`)
+	e.want("b", `{"k":"one","n":"1"}`, `{"k":"two","n":"2"}`)
+	// A table's name without its schema: the other table's would be a guess.
+	r := w.request()
+	r.WriteStream = streamOf("b")
+	if answer := w.send(r); !strings.HasPrefix(answer.GetError().GetMessage(), "Invalid proto schema") {
+		t.Errorf("a stream without a schema: %v", answer)
+	}
+}
+
+// Changes with and without a sequence: said once.
+func TestMixedSequencesAreLogged(t *testing.T) {
+	var log syncBuffer
+	s, err := New(Options{Project: "p", Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := attach(t, s)
+	e.table("t", "id INTEGER", "id")
+	w := e.writer("t", true)
+	for range 2 {
+		w.append(`{"id":1,"_CHANGE_TYPE":"UPSERT","_CHANGE_SEQUENCE_NUMBER":"1"}`)
+	}
+	if log.String() != "" {
+		t.Errorf("logged too early: %s", log.String())
+	}
+	w.append(`{"id":1,"_CHANGE_TYPE":"UPSERT"}`)
+	w.append(`{"id":1,"_CHANGE_TYPE":"UPSERT"}`)
+	if text := log.String(); strings.Count(text, "unpredictable") != 1 {
+		t.Errorf("log %q", text)
+	}
+}
+
+type syncBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *syncBuffer) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *syncBuffer) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}
