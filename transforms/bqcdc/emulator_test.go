@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync/atomic"
 	"testing"
 
@@ -211,7 +212,7 @@ func TestWriter_addedColumn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	schema := append(m.Schema[:2:2], &bigquery.FieldSchema{Name: "more", Type: bigquery.StringFieldType})
+	schema := slices.Concat(m.Schema, bigquery.Schema{{Name: "more", Type: bigquery.StringFieldType}})
 	if _, err := handle.Update(t.Context(), bigquery.TableMetadataToUpdate{Schema: schema}, ""); err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,7 @@ type sighting struct {
 	since  int // as many since then, not logged
 }
 
-// note logs an append that will be repeated. err is the server's, and holds no
+// note logs what will be tried again. err is the server's, and holds no
 // row's values: those are in row errors, which are never logged.
 func (f *faults) note(ctx context.Context, table string, o outcome, err error) {
 	f.mu.Lock()
@@ -49,5 +49,5 @@ func (f *faults) note(ctx context.Context, table string, o outcome, err error) {
 	more := s.since
 	s.logged, s.since = now, 0
 	f.mu.Unlock()
-	log.Warnf(ctx, "bqcdc: an append to table %s is repeated (%s; %d more since the last such line): %s", table, o, more, clip(err.Error()))
+	log.Warnf(ctx, "bqcdc: writing to table %s is tried again (%s; %d more since the last such line): %s", table, o, more, clip(err.Error()))
 }

@@ -76,11 +76,17 @@ func openWriter(ctx context.Context, c Config) (*writer, error) {
 			return known.(*schema), nil
 		}
 		plan, err := tables.Plan(ctx, key.table, key.schema)
-		if errors.Is(err, catalog.ErrUnknownSchema) {
-			return nil, errUnknownSchema
-		}
-		if err != nil {
-			return nil, err
+		for patience := w.newPatience(); err != nil; plan, err = tables.Plan(ctx, key.table, key.schema) {
+			switch {
+			case errors.Is(err, catalog.ErrUnknownSchema):
+				return nil, errUnknownSchema
+			case catalog.IsPermanent(err):
+				return nil, err
+			}
+			w.streams.faults.note(ctx, key.table, transient, err)
+			if err := patience.wait(ctx, transient, err); err != nil {
+				return nil, err
+			}
 		}
 		described, _ := schemas.LoadOrStore(key, newSchema(key, plan.Descriptor(), c.TraceID))
 		return described.(*schema), nil
@@ -96,10 +102,14 @@ func (f *writeFn) StartBundle(ctx context.Context, _ func(beam.EventTime, change
 
 // ProcessElement takes one row, and emits what has come to rest meanwhile.
 func (f *writeFn) ProcessElement(ctx context.Context, at beam.EventTime, row change.Row, receipt func(beam.EventTime, change.Receipt), letter func(beam.EventTime, deadletter.Letter)) error {
-	if err := f.bundle.collect(emit(ctx, receipt, letter)); err != nil {
-		return err
+	err := f.bundle.collect(emit(ctx, receipt, letter))
+	if err == nil {
+		err = f.bundle.add(&row, at)
 	}
-	return f.bundle.add(&row, at)
+	if err != nil {
+		f.bundle.cancel(err) // nobody will wait for the rest of it
+	}
+	return err
 }
 
 // FinishBundle waits until all the bundle's rows have come to rest.

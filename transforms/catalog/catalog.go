@@ -99,25 +99,35 @@ func (c *Catalog) entry(name table.Name) *entry {
 }
 
 // fresh reports whether the table was read less than RefreshEvery ago.
-func fresh(e *entry, c Config) bool { return time.Since(e.readAt) < c.RefreshEvery }
+func (c *Catalog) fresh(e *entry) bool { return time.Since(e.readAt) < c.config.RefreshEvery }
 
-// load reads the table, creating it where it may, and keeps what came of it. All
-// who ask at one time share one read, which goes on when the first of them gives
-// up: its context belongs to a bundle, the answer does not.
-func (c *Catalog) load(ctx context.Context, name table.Name, rule *table.Rule) (*Destination, error) {
-	flight := c.flight.DoChan(name.String(), func() (any, error) {
-		return c.loadOnce(context.WithoutCancel(ctx), name, rule), nil
-	})
-	select {
-	case done := <-flight:
-		e := done.Val.(*entry)
-		return e.destination, e.err
-	case <-ctx.Done():
-		return nil, &Error{Table: name, Err: fmt.Errorf("table %v: reading its schema: %w", name, context.Cause(ctx))}
+// load returns what is known of the table if that is enough, and else reads it,
+// creating it where it may. All who ask at one time share one read, which goes on
+// when the first of them gives up: its context belongs to a bundle, the answer
+// does not. The entry's err is about the table; the other error is ctx's end.
+func (c *Catalog) load(ctx context.Context, name table.Name, rule *table.Rule, enough func(*entry) bool) (*entry, error) {
+	asked := time.Now()
+	for {
+		if e := c.entry(name); e != nil && (enough(e) || e.readAt.After(asked)) {
+			return e, nil
+		}
+		flight := c.flight.DoChan(name.String(), func() (any, error) {
+			// Another read may have ended between the look above and this one's turn.
+			if e := c.entry(name); e == nil || !enough(e) {
+				c.loadOnce(context.WithoutCancel(ctx), name, rule)
+			}
+			return nil, nil
+		})
+		select {
+		case <-flight: // someone else's, perhaps, for whom less was enough
+		case <-ctx.Done():
+			return nil, &Error{Table: name, Err: fmt.Errorf("table %v: reading its schema: %w", name, context.Cause(ctx))}
+		}
 	}
 }
 
-func (c *Catalog) loadOnce(ctx context.Context, name table.Name, rule *table.Rule) *entry {
+// loadOnce reads the table and keeps what came of it.
+func (c *Catalog) loadOnce(ctx context.Context, name table.Name, rule *table.Rule) {
 	before := c.entry(name)
 	e := &entry{name: name, rule: rule, readAt: time.Now(), versions: make(map[uint64]*rowproto.Plan), unknown: make(map[uint64]time.Time)}
 	if e.rule == nil {
@@ -141,7 +151,6 @@ func (c *Catalog) loadOnce(ctx context.Context, name table.Name, rule *table.Rul
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.tables[name.String()] = e
-	return e
 }
 
 // ruleOf returns the rule whose destination is name whatever its source, or nil:

@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -99,7 +100,7 @@ func (s *server) addColumn(t *testing.T, name, column string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	schema := append(m.Schema[:len(m.Schema):len(m.Schema)], &bigquery.FieldSchema{Name: column, Type: bigquery.StringFieldType})
+	schema := slices.Concat(m.Schema, bigquery.Schema{{Name: column, Type: bigquery.StringFieldType}})
 	if _, err := handle.Update(t.Context(), bigquery.TableMetadataToUpdate{Schema: schema}, ""); err != nil {
 		t.Fatal(err)
 	}
@@ -324,6 +325,10 @@ func TestRefresh(t *testing.T) {
 	}
 	if _, err := c.Fits(t.Context(), "p.shop.orders", after.Plan.Fingerprint()); err == nil {
 		t.Error("Fits trusts what it could not read")
+	}
+	time.Sleep(2 * time.Millisecond)
+	if _, err := c.Plan(t.Context(), "p.shop.orders", 42); err == nil || IsPermanent(err) || errors.Is(err, ErrUnknownSchema) {
+		t.Errorf("Plan judges by what it could not read: %v", err)
 	}
 }
 

@@ -36,22 +36,23 @@ func (c *Catalog) Plan(ctx context.Context, name string, fingerprint uint64) (*r
 		return nil, &Error{Permanent: true, Err: err}
 	}
 	asked := time.Now()
-	for {
-		e := c.entry(parsed)
-		if e != nil {
-			if plan := e.versions[fingerprint]; plan != nil {
-				return plan, nil
-			}
-			if e.readAt.After(asked) || asked.Sub(e.unknown[fingerprint]) < unknownFor {
-				break
-			}
-			if err := sleep(ctx, time.Until(e.readAt.Add(c.config.RefreshEvery))); err != nil {
-				return nil, &Error{Table: parsed, Err: fmt.Errorf("table %v: reading its schema: %w", parsed, err)}
-			}
+	known := func(e *entry) bool {
+		return e.versions[fingerprint] != nil || asked.Sub(e.unknown[fingerprint]) < unknownFor
+	}
+	e := c.entry(parsed)
+	if e != nil && !known(e) {
+		if err := sleep(ctx, time.Until(e.readAt.Add(c.config.RefreshEvery))); err != nil {
+			return nil, &Error{Table: parsed, Err: fmt.Errorf("table %v: reading its schema: %w", parsed, err)}
 		}
-		if _, err := c.load(ctx, parsed, nil); err != nil {
-			return nil, err
-		}
+	}
+	if e, err = c.load(ctx, parsed, nil, known); err != nil {
+		return nil, err
+	}
+	if plan := e.versions[fingerprint]; plan != nil {
+		return plan, nil
+	}
+	if err := cmp.Or(e.err, e.stale); err != nil {
+		return nil, err
 	}
 	if plan := c.explain(parsed, fingerprint); plan != nil {
 		return plan, nil
@@ -68,12 +69,9 @@ func (c *Catalog) Fits(ctx context.Context, name string, fingerprint uint64) (bo
 	if err != nil {
 		return false, &Error{Permanent: true, Err: err}
 	}
-	e := c.entry(parsed)
-	if e == nil || !fresh(e, c.config) {
-		if _, err := c.load(ctx, parsed, nil); err != nil {
-			return false, err
-		}
-		e = c.entry(parsed)
+	e, err := c.load(ctx, parsed, nil, c.fresh)
+	if err != nil {
+		return false, err
 	}
 	if err := cmp.Or(e.err, e.stale); err != nil {
 		return false, err

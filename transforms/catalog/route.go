@@ -20,12 +20,16 @@ func (c *Catalog) Destination(ctx context.Context, m Match) (*Destination, error
 	if m.Err != nil {
 		return nil, &Error{Permanent: true, Err: m.Err}
 	}
-	if e := c.entry(m.Name); e != nil && e.rule == m.Rule {
-		if e.destination != nil || fresh(e, c.config) {
-			return e.destination, e.err
-		}
+	return c.find(ctx, m, func(e *entry) bool { return e.destination != nil || c.fresh(e) })
+}
+
+// find returns the match's table from an entry of its rule that is enough.
+func (c *Catalog) find(ctx context.Context, m Match, enough func(*entry) bool) (*Destination, error) {
+	e, err := c.load(ctx, m.Name, m.Rule, func(e *entry) bool { return e.rule == m.Rule && enough(e) })
+	if err != nil {
+		return nil, err
 	}
-	return c.load(ctx, m.Name, m.Rule)
+	return e.destination, e.err
 }
 
 // Refresh reads the table again, unless that was done less than RefreshEvery
@@ -35,8 +39,5 @@ func (c *Catalog) Refresh(ctx context.Context, m Match) (*Destination, error) {
 	if m.Err != nil {
 		return nil, &Error{Permanent: true, Err: m.Err}
 	}
-	if e := c.entry(m.Name); e != nil && e.rule == m.Rule && fresh(e, c.config) {
-		return e.destination, e.err
-	}
-	return c.load(ctx, m.Name, m.Rule)
+	return c.find(ctx, m, c.fresh)
 }
