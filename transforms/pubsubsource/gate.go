@@ -11,10 +11,18 @@ import (
 // but emulators and fakes do not count at all. So the gate stands where responses
 // come in: a stream asks for its next response only when there is room, and
 // HTTP/2 pushes back on a service that would send more.
+//
+// It bounds what is queued for the bundles to come too: what a pipeline at its
+// limit does not ask for is better kept at Pub/Sub than here. But a message that
+// Pub/Sub has sent and that waits in between has a lease that nobody extends, and
+// once that has ended its ack is worthless. So this second bound is lifted when no
+// bundle has asked for messages for a while: a pipeline that is that slow, or
+// stands, gets all that there is room for.
 type gate struct {
 	maxMessages int
 	maxBytes    int64
-	maxQueued   int // of the outstanding messages, those that no bundle has asked for
+	queue       int   // messages in the queue, where it stops
+	queueBytes  int64 // likewise
 
 	mu   sync.Mutex
 	room *sync.Cond // more room than before
@@ -25,7 +33,10 @@ type gate struct {
 	waiting                         int
 	arriving, outstanding           int
 	arrivingBytes, outstandingBytes int64
-	queued                          int
+
+	queued      int // of the outstanding ones, those that wait for a bundle
+	queuedBytes int64
+	asked       time.Time // when a bundle last asked for some
 
 	trouble error     // why the last stream ended, until a response comes on another
 	since   time.Time // when that trouble began
@@ -34,19 +45,26 @@ type gate struct {
 	streams map[*gatedStream]context.CancelFunc
 }
 
-func newGate(maxMessages int, maxBytes int64, maxQueued int) *gate {
-	g := &gate{maxMessages: maxMessages, maxBytes: maxBytes, maxQueued: maxQueued, streams: map[*gatedStream]context.CancelFunc{}}
+// queuedBundles is how many bundles' messages are queued before the gate closes,
+// and patience is how long it then stays closed if no bundle asks for them.
+const (
+	queuedBundles = 4
+	patience      = 5 * time.Second
+)
+
+func newGate(c Config) *gate {
+	g := &gate{
+		maxMessages: c.MaxOutstandingMessages, maxBytes: c.MaxOutstandingBytes,
+		queue: queuedBundles * c.BundleMessages, queueBytes: queuedBundles * c.BundleBytes,
+		streams: map[*gatedStream]context.CancelFunc{},
+	}
 	g.room = sync.NewCond(&g.mu)
 	return g
 }
 
 // enter waits until there is room for one more response, or ctx is done.
 func (g *gate) enter(ctx context.Context) error {
-	stop := context.AfterFunc(ctx, func() {
-		g.mu.Lock()
-		defer g.mu.Unlock()
-		g.room.Broadcast()
-	})
+	stop := context.AfterFunc(ctx, g.wake)
 	defer stop()
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -61,9 +79,19 @@ func (g *gate) enter(ctx context.Context) error {
 }
 
 func (g *gate) full() bool {
-	return g.waiting+g.arriving+g.outstanding >= g.maxMessages ||
-		g.arrivingBytes+g.outstandingBytes >= g.maxBytes ||
-		g.waiting+g.arriving+g.queued >= g.maxQueued
+	arriving := g.waiting + g.arriving
+	if arriving+g.outstanding >= g.maxMessages || g.arrivingBytes+g.outstandingBytes >= g.maxBytes {
+		return true
+	}
+	ahead := arriving+g.queued >= g.queue || g.arrivingBytes+g.queuedBytes >= g.queueBytes
+	return ahead && time.Since(g.asked) < patience
+}
+
+// wake lets the waiting streams look again, since time alone may have made room.
+func (g *gate) wake() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.room.Broadcast()
 }
 
 // arrive ends what enter began: a response came, with this many messages, or
@@ -86,13 +114,17 @@ func (g *gate) take(bytes int64) {
 	g.outstanding++
 	g.outstandingBytes += bytes
 	g.queued++
+	g.queuedBytes += bytes
 }
 
-// unqueue counts messages as queued no more.
-func (g *gate) unqueue(messages int) {
+// unqueue counts messages as queued no more: a bundle has asked for them, or they
+// were given up. It is called for each time that a bundle asks.
+func (g *gate) unqueue(messages int, bytes int64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.queued -= messages
+	g.queuedBytes -= bytes
+	g.asked = time.Now()
 	g.room.Broadcast()
 }
 
