@@ -1,0 +1,193 @@
+package deadletter
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+
+	"beamcdc/schemas/change"
+	"beamcdc/schemas/rowproto"
+	"beamcdc/schemas/table"
+	"beamcdc/transforms/catalog"
+)
+
+func init() {
+	register.DoFn3x1[context.Context, Letter, func(change.Row), error](&rowsFn{})
+	register.Emitter1[change.Row]()
+	register.DoFn1x1[Letter, error](&refusedFn{})
+}
+
+// tableSource is what the rule of the dead letters' table calls its source.
+const tableSource = "dead_letters"
+
+// TableRule returns the rule by which the dead letters' table is created and
+// written. It is a CDC table, keyed by the letter, so that a letter that is made
+// again, from a redelivered message, replaces itself.
+func TableRule(destination string) table.Rule {
+	required := func(name string, t table.Type, description string) table.Column {
+		return table.Column{Name: name, Type: t, Mode: table.Required, Description: description}
+	}
+	column := func(name string, t table.Type, description string) table.Column {
+		return table.Column{Name: name, Type: t, Description: description}
+	}
+	return table.Rule{
+		Source: tableSource, Destination: destination,
+		PrimaryKey: []string{"id", "piece"},
+		Columns: []table.Column{
+			required("id", table.String, "message ID, stage and part"),
+			required("piece", table.Int64, "which piece of the data this row holds, from 1"),
+			column("pieces", table.Int64, "how many pieces the data is in"),
+			column("stage", table.String, "where the message could not be processed"),
+			column("reason", table.String, "why, as a word"),
+			column("error", table.String, "why, as a text"),
+			column("source_table", table.String, "the source's name of the table"),
+			column("message_id", table.String, "Pub/Sub's message ID"),
+			column("part", table.Int64, "which of the message's changes it is, from 0"),
+			column("publish_time", table.Timestamp, "when Pub/Sub took the message"),
+			column("failed_at", table.Timestamp, "when the letter was made, last"),
+			column("ordering_key", table.String, "the message's ordering key"),
+			column("attributes", table.JSON, "the message's attributes"),
+			column("data", table.Bytes, "the message's data as it was published, or this piece of it"),
+		},
+		ClusterBy: []string{"id"},
+	}
+}
+
+// Rows turns a PCollection<Letter> into a PCollection<change.Row> of the table
+// that TableRule describes, which must be the catalog's only rule. The rows carry
+// the letters' receipts: they are released when the writer has written them.
+func Rows(s beam.Scope, c catalog.Config, letters beam.PCollection) beam.PCollection {
+	return beam.ParDo(s.Scope("deadletter.Rows"), &rowsFn{Catalog: c}, letters)
+}
+
+// Refused takes the writer's dead letters of what Rows returned and fails the
+// bundle: a dead letter that its own table refuses must not be lost.
+func Refused(s beam.Scope, letters beam.PCollection) {
+	beam.ParDo0(s.Scope("deadletter.Refused"), &refusedFn{}, letters)
+}
+
+type refusedFn struct{}
+
+// ProcessElement fails.
+func (*refusedFn) ProcessElement(l Letter) error {
+	return fmt.Errorf("storing the dead letter of message %s: %s: %s", l.Message.ID, l.Reason, l.Error)
+}
+
+// rowsFn makes a row of each piece of a letter.
+type rowsFn struct {
+	Catalog catalog.Config
+
+	catalog  *catalog.Catalog
+	counters counters
+}
+
+// Setup finds the process's catalog.
+func (f *rowsFn) Setup(ctx context.Context) (err error) {
+	f.catalog, err = catalog.Open(ctx, f.Catalog)
+	return err
+}
+
+// ProcessElement makes the letter's rows.
+func (f *rowsFn) ProcessElement(ctx context.Context, l Letter, emit func(change.Row)) error {
+	match, ok := f.catalog.Route(tableSource)
+	if !ok {
+		return fmt.Errorf("storing a dead letter: the catalog has no rule for %s", tableSource)
+	}
+	destination, err := f.catalog.Destination(ctx, match)
+	if err != nil {
+		return fmt.Errorf("storing a dead letter: %w", err)
+	}
+	rows, err := tableRows(&l, destination.Plan, time.Now())
+	if err != nil {
+		return fmt.Errorf("storing the dead letter of message %s: %w", l.Message.ID, err)
+	}
+	f.counters.count(ctx, &l)
+	for i := range rows {
+		emit(rows[i])
+	}
+	return nil
+}
+
+// tableRows returns the letter's rows, one for each piece of its data.
+func tableRows(l *Letter, plan *rowproto.Plan, now time.Time) ([]change.Row, error) {
+	attributes := change.Null()
+	if len(l.Message.Attributes) > 0 {
+		encoded, err := json.Marshal(l.Message.Attributes)
+		if err != nil {
+			return nil, err
+		}
+		attributes = change.JSON(string(encoded))
+	}
+	text := func(text string) change.Value { return change.String(strings.ToValidUTF8(text, "\uFFFD")) }
+	publishTime := change.Null()
+	if !l.Message.PublishTime.IsZero() {
+		publishTime = change.Timestamp(l.Message.PublishTime.UnixMicro())
+	}
+	pieces := pieceCount(len(l.Message.Data))
+	receipts := shares(l.Receipts, l.Message.Token, pieces)
+	rows := make([]change.Row, pieces)
+	for i := range rows {
+		start, end := i*MaxPieceBytes, min((i+1)*MaxPieceBytes, len(l.Message.Data))
+		columns := []change.Column{
+			{Name: "id", Value: text(l.id())},
+			{Name: "piece", Value: change.Int64(int64(i + 1))},
+			{Name: "pieces", Value: change.Int64(int64(pieces))},
+			{Name: "stage", Value: text(l.Stage)},
+			{Name: "reason", Value: text(l.Reason)},
+			{Name: "error", Value: text(clip(l.Error, maxErrorBytes))},
+			{Name: "source_table", Value: text(clip(l.Table, maxErrorBytes))},
+			{Name: "message_id", Value: text(l.Message.ID)},
+			{Name: "part", Value: change.Int64(int64(l.Part))},
+			{Name: "publish_time", Value: publishTime},
+			{Name: "failed_at", Value: change.Timestamp(now.UnixMicro())},
+			{Name: "ordering_key", Value: text(l.Message.OrderingKey)},
+			{Name: "attributes", Value: attributes},
+			{Name: "data", Value: change.Bytes(string(l.Message.Data[start:end]))},
+		}
+		row := change.Row{
+			Table: plan.Table().Name.String(), Schema: plan.Fingerprint(), Type: change.Upsert,
+			// Invariant 3. A letter has no place in the source's order: all are equal,
+			// and of equal sequences BigQuery keeps the row that came last.
+			Sequence: change.NewSequence(0, 0, 0, 1),
+			Message:  l.Message, Receipts: receipts[i],
+		}
+		var err error
+		if row.Key, err = plan.AppendKey(nil, columns); err != nil {
+			return nil, err
+		}
+		if row.Data, err = plan.AppendUpsert(nil, columns, row.Sequence, rowproto.RowOptions{}); err != nil {
+			return nil, err
+		}
+		rows[i] = row
+	}
+	return rows, nil
+}
+
+// maxErrorBytes bounds the texts that come out of messages, so that a piece and
+// all around it fit into a request.
+const maxErrorBytes = 64 << 10
+
+// CheckTable reports at start-up why letters can't be stored in the table that is
+// the catalog's only rule. It creates the table where the catalog may.
+func CheckTable(ctx context.Context, c catalog.Config) error {
+	tables, err := catalog.Open(ctx, c)
+	if err != nil {
+		return err
+	}
+	match, ok := tables.Route(tableSource)
+	if !ok {
+		return fmt.Errorf("the catalog has no rule for %s", tableSource)
+	}
+	destination, err := tables.Destination(ctx, match)
+	if err != nil {
+		return err
+	}
+	// A table that someone else made must take every column.
+	_, err = tableRows(&Letter{Message: change.Message{ID: "0", Attributes: map[string]string{"a": ""}}}, destination.Plan, time.Unix(0, 0))
+	return err
+}
