@@ -73,8 +73,9 @@ func (e *Encoder) floatDecimal(v float64) (decimal, *ValueError) {
 func notANumber() *ValueError { return bad("it is NaN") }
 
 func (e *Encoder) textDecimal(f *field, v *change.Value) (decimal, *ValueError) {
-	text, untyped := v.Text(), v.Kind() == change.KindText || v.Kind() == change.KindString
-	if untyped && f.column.From == table.FromDecimal {
+	text := v.Text()
+	// A string that its schema types is the decimal's text: Debezium types base64 as bytes.
+	if v.Kind() == change.KindText && f.column.From == table.FromDecimal {
 		if d, ok := e.base64Decimal(text, f.column.FromScale); ok {
 			return d, nil
 		}

@@ -130,7 +130,8 @@ func TestNumeric_Decimal(t *testing.T) {
 		valueCase{name: "digits without the setting", column: table.Column{Type: table.Numeric}, value: change.Text("1234"), want: "1234"},
 		valueCase{name: "number", column: two, value: change.Number("1234"), want: "1234"},
 		valueCase{name: "typed decimal", column: two, value: change.Decimal("1234"), want: "1234"},
-		valueCase{name: "typed text", column: two, value: change.String("MDk="), want: "123.45"},
+		valueCase{name: "typed text of digits is never base64", column: two, value: change.String("1234"), want: "1234"},
+		badCase("typed text in base64", two, change.String("MDk="), "neither"),
 	))
 }
 
