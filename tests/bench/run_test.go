@@ -1,0 +1,191 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"runtime/metrics"
+	"strconv"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/core/runtime/exec/optimized" // as cmd/launch
+	beamlog "github.com/apache/beam/sdks/v2/go/pkg/beam/log"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/ptest"
+
+	"beamcdc/pipeline"
+	"beamcdc/transforms/pubsubsource"
+	"beamcdc/transforms/pubsubsource/firehose"
+)
+
+func TestMain(m *testing.M) {
+	beamlog.LogLevel = "warn" // a line for every state of every job is too much
+	ptest.Main(m)
+}
+
+const project = "demo"
+
+// graph is what is run: pipeline.Build or buildEmpty.
+type graph struct {
+	name  string
+	build func(beam.Scope, pipeline.Options)
+}
+
+var (
+	realGraph  = graph{"real", pipeline.Build}
+	emptyGraph = graph{"empty", buildEmpty}
+)
+
+// world is what runs share: BigQuery, and the options but for the subscription.
+type world struct {
+	bigquery *countingBigQuery
+	config   string
+	window   time.Duration
+}
+
+func newWorld(tb testing.TB, window time.Duration) *world {
+	tb.Helper()
+	tb.Setenv("TMPDIR", tb.TempDir()) // Beam's client leaves a file for every job
+	w := &world{window: window, config: tableConfig + "dead_letters: {directory: " + strconv.Quote(tb.TempDir()) + "}\n"}
+	rules := pipeline.Parse("bench.yaml", []byte(w.config))
+	if len(rules.Tables) != 1 {
+		tb.Fatal(rules.Validate())
+	}
+	w.bigquery = newCountingBigQuery(tb, &rules.Tables[0])
+	return w
+}
+
+// result is what a run came to.
+type result struct {
+	elapsed time.Duration // from the job's start to the last message's ack
+	cpu     time.Duration // of the process meanwhile: the graph, Prism and both servers
+	counts  map[string]int64
+	source  firehose.Counts
+	heap    []heapUse // by 100,000 messages
+}
+
+// perSecond is the run's rate.
+func (r *result) perSecond() float64 { return float64(r.source.Acked) / r.elapsed.Seconds() }
+
+// perMessage is the processor time for a message.
+func (r *result) perMessage() time.Duration { return r.cpu / time.Duration(max(r.source.Acked, 1)) }
+
+var runs atomic.Int64
+
+// run runs a graph over so many messages until all are acked.
+func (w *world) run(tb testing.TB, g graph, messages int) result {
+	tb.Helper()
+	load := workloadOf(messages)
+	subscription := fmt.Sprintf("projects/%s/subscriptions/bench-%d", project, runs.Add(1))
+	server, err := firehose.Start("127.0.0.1:0", firehose.Options{Subscription: subscription, Messages: messages, Message: load.message})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer server.Close()
+	options := pipeline.Parse("bench.yaml", []byte(w.config))
+	for setting, value := range map[string]string{
+		"subscription": subscription, "pubsub_endpoint": server.Addr, "pubsub_plaintext": "true",
+		"bigquery_rest_endpoint": w.bigquery.restAddr, "bigquery_grpc_endpoint": w.bigquery.grpcAddr, "bigquery_plaintext": "true",
+		"window": w.window.String(),
+	} {
+		if err := options.Set(setting, value); err != nil {
+			tb.Fatal(err)
+		}
+	}
+
+	p, s := beam.NewPipelineWithRoot()
+	g.build(s, options)
+	type ending struct {
+		result beam.PipelineResult
+		err    error
+	}
+	ended := make(chan ending, 1)
+	heap, start, before := watchHeap(server), time.Now(), cpuTime()
+	go func() {
+		result, err := beam.Run(context.Background(), "prism", p)
+		ended <- ending{result, err}
+	}()
+	select {
+	case <-server.Done():
+	case e := <-ended:
+		tb.Fatalf("the %s graph ended early: %v; %+v", g.name, e.err, server.Counts())
+	}
+	r := result{elapsed: time.Since(start), cpu: cpuTime() - before, source: server.Counts(), heap: heap(), counts: make(map[string]int64)}
+	pubsubsource.Drain(options.SourceConfig())
+	e := <-ended
+	if e.err != nil {
+		tb.Fatalf("the %s graph failed: %v", g.name, e.err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	if err := pubsubsource.Close(ctx, options.SourceConfig()); err != nil {
+		tb.Fatal(err)
+	}
+	for _, c := range e.result.Metrics().AllMetrics().Counters() {
+		r.counts[c.Namespace()+"/"+c.Name()] += c.Result()
+	}
+	return r
+}
+
+// heapUse is the most that the heap held while some messages were delivered, in bytes.
+type heapUse struct {
+	live  uint64 // what the last garbage collection found alive
+	inUse uint64 // with the garbage since then
+}
+
+// heapStep is for how many messages a heapUse is.
+const heapStep = 100_000
+
+// watchHeap looks at the heap every few milliseconds, until its result is asked for.
+func watchHeap(server *firehose.Server) (stop func() []heapUse) {
+	samples := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/objects:bytes"}}
+	var use []heapUse
+	ask, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		tick := time.NewTicker(20 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ask:
+				return
+			case <-tick.C:
+				step := max(server.Counts().Delivered-1, 0) / heapStep
+				for len(use) <= step {
+					use = append(use, heapUse{})
+				}
+				metrics.Read(samples)
+				use[step].live = max(use[step].live, samples[0].Value.Uint64())
+				use[step].inUse = max(use[step].inUse, samples[1].Value.Uint64())
+			}
+		}
+	}()
+	return func() []heapUse { close(ask); <-done; return use }
+}
+
+// cpuTime is what the process has used. On a machine that others share it says
+// more than the time that passed.
+func cpuTime() time.Duration {
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		return 0
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}
+
+// setting returns a number from the environment, or a default.
+func setting(tb testing.TB, name string, otherwise int) int {
+	tb.Helper()
+	text := os.Getenv(name)
+	if text == "" {
+		return otherwise
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n <= 0 {
+		tb.Fatalf("%s=%q is no number above 0", name, text)
+	}
+	return n
+}
