@@ -2,10 +2,15 @@ package pipeline
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -29,6 +34,8 @@ type world struct {
 	bigquery *emulator.Server
 	topic    string
 	options  Options
+
+	publishing *sync.WaitGroup // nil when all is published before the pipeline runs
 }
 
 // newWorld starts the servers and returns them with a pipeline's options, the
@@ -118,6 +125,9 @@ func (w *world) run() map[string]int64 {
 
 // acked reports whether all messages of the topic are acked.
 func (w *world) acked() bool {
+	if w.publishing != nil {
+		w.publishing.Wait()
+	}
 	for _, m := range w.pubsub.Messages() {
 		if m.Topic == w.topic && m.Acks == 0 {
 			return false
@@ -239,5 +249,172 @@ func checkCounts(t *testing.T, counts map[string]int64, messages int64) {
 		if equation.got != equation.want {
 			t.Errorf("%s: %d, want %d; counters %v", equation.name, equation.got, equation.want, counts)
 		}
+	}
+}
+
+func TestBuild_topic(t *testing.T) {
+	dead := "projects/demo/topics/dead"
+	w := newWorld(t, ordersConfig+"dead_letters: {topic: "+dead+"}\nunlisted_tables: filter\n")
+	if problems := Check(t.Context(), w.options); len(problems) == 0 {
+		t.Error("a topic that is not there passed the check")
+	}
+	if _, err := w.pubsub.GServer.CreateTopic(context.Background(), &pubsubpb.Topic{Name: dead}); err != nil {
+		t.Fatal(err)
+	}
+	other := debezium("c", nil, order(1, "x"), 10, 11)
+	other.data = strings.Replace(other.data, `"table":"orders"`, `"table":"carts"`, 1)
+	w.publish(
+		debezium("c", nil, order(1, "placed"), 10, 11),
+		message{`no json`, "k"},
+		other,
+	)
+	counts := w.run()
+	if diff := cmp.Diff([]string{`{"id":"1","status":"placed"}`}, w.rows("shop", "orders")); diff != "" {
+		t.Errorf("rows (-want +got):\n%s", diff)
+	}
+	checkCounts(t, counts, 3)
+	if counts["keyed/filtered"] != 1 {
+		t.Errorf("%d changes of an unlisted table were filtered, want 1", counts["keyed/filtered"])
+	}
+	letters := 0
+	for _, m := range w.pubsub.Messages() {
+		if m.Topic == dead {
+			letters++
+			if string(m.Data) != "no json" || m.Attributes[deadletter.AttributeReason] != "bad_json" || m.Attributes[deadletter.AttributeOrderingKey] != "k" {
+				t.Errorf("letter %q %v", m.Data, m.Attributes)
+			}
+		}
+	}
+	if letters != 1 {
+		t.Errorf("%d letters in the topic, want 1", letters)
+	}
+}
+
+func TestBuild_table(t *testing.T) {
+	w := newWorld(t, ordersConfig+"dead_letters: {table: ops.dead_letters}\n")
+	large := strings.Repeat("x", deadletter.MaxPieceBytes+1_200_000)
+	w.publish(
+		debezium("c", nil, order(1, "placed"), 10, 11),
+		message{`no json`, "k"},
+		debezium("c", nil, order(2, large), 12, 13), // a row that fits into no request
+		debezium("u", order(3, large), order(4, "placed"), 14, 15),
+	)
+	counts := w.run()
+	if diff := cmp.Diff([]string{`{"id":"1","status":"placed"}`, `{"id":"4","status":"placed"}`}, w.rows("shop", "orders")); diff != "" {
+		t.Errorf("rows (-want +got):\n%s", diff)
+	}
+	if got := counts["pubsubsource/messages_acked"]; got != 4 {
+		t.Errorf("%d messages acked, want 4", got)
+	}
+	type letter struct {
+		Stage, Reason, Piece, Pieces, Data string
+		OrderingKey                        string `json:"ordering_key"`
+		MessageID                          string `json:"message_id"`
+	}
+	var got []string
+	data := make(map[string][]byte)
+	for _, text := range w.rows("ops", "dead_letters") {
+		var l letter
+		if err := json.Unmarshal([]byte(text), &l); err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, fmt.Sprintf("%s %s %s/%s %s", l.Stage, l.Reason, l.Piece, l.Pieces, l.OrderingKey))
+		piece, err := base64.StdEncoding.DecodeString(l.Data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data[l.OrderingKey] = append(data[l.OrderingKey], piece...)
+	}
+	slices.Sort(got)
+	want := []string{"decode bad_json 1/1 k", `write row_too_large 1/2 {"id":2}`, `write row_too_large 2/2 {"id":2}`}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("letters (-want +got):\n%s", diff)
+	}
+	if want := debezium("c", nil, order(2, large), 12, 13).data; string(data[`{"id":2}`]) != want {
+		t.Errorf("the pieces make %d bytes, want the message's %d", len(data[`{"id":2}`]), len(want))
+	}
+}
+
+// No row may be late: Beam would drop it without a word, and its message would
+// never be acked. Windows are short here, and messages come all the time.
+func TestBuild_dropsNothingLate(t *testing.T) {
+	w := newWorld(t, ordersConfig+"dead_letters: {directory: "+t.TempDir()+"}")
+	if err := w.options.Set("window", "7ms"); err != nil {
+		t.Fatal(err)
+	}
+	const messages = 1000
+	var published sync.WaitGroup
+	published.Go(func() {
+		for i := range messages {
+			w.publish(debezium("c", nil, order(i%40, fmt.Sprint(i)), 10+i, 10+i))
+			if i%100 == 99 {
+				time.Sleep(3 * time.Millisecond)
+			}
+		}
+	})
+	w.publishing = &published
+	counts := w.run()
+	checkCounts(t, counts, messages)
+	if got := len(w.rows("shop", "orders")); got != 40 {
+		t.Errorf("%d rows, want 40", got)
+	}
+}
+
+// Invariant 2, through everything: a source's history, shuffled and partly
+// delivered twice, leaves the source's rows.
+func TestBuild_convergence(t *testing.T) {
+	w := newWorld(t, ordersConfig+"dead_letters: {directory: "+t.TempDir()+"}")
+	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // the same history every time
+	source := make(map[int]string)
+	var history []message
+	lsn, lastCommit := 0xFFFFFF00, 0xFFFFFE00 // on the way from F/FFFFFF00 to 10/200
+	for change := range 300 {
+		lsn += 0x40 + random.IntN(0x4000000)
+		id, other, status := 1+random.IntN(12), 1+random.IntN(12), fmt.Sprint(change)
+		before, there := source[id]
+		_, taken := source[other]
+		switch pick := random.IntN(4); {
+		case !there:
+			history = append(history, debezium("c", nil, order(id, status), lastCommit, lsn))
+			source[id] = status
+		case pick == 0:
+			history = append(history, debezium("d", order(id, before), nil, lastCommit, lsn))
+			delete(source, id)
+		case pick == 1 && !taken:
+			history = append(history, debezium("u", order(id, before), order(other, status), lastCommit, lsn))
+			delete(source, id)
+			source[other] = status
+		default:
+			history = append(history, debezium("u", nil, order(id, status), lastCommit, lsn))
+			source[id] = status
+		}
+		if random.IntN(3) == 0 {
+			lastCommit = lsn
+		}
+	}
+	for range 100 {
+		history = append(history, history[random.IntN(300)])
+	}
+	random.Shuffle(len(history), func(i, j int) { history[i], history[j] = history[j], history[i] })
+	var published sync.WaitGroup
+	published.Go(func() {
+		for i := range history {
+			w.publish(history[i])
+			if i%80 == 79 {
+				time.Sleep(150 * time.Millisecond) // some windows apart
+			}
+		}
+	})
+	w.publishing = &published
+	if err := w.options.Set("window", "100ms"); err != nil {
+		t.Fatal(err)
+	}
+	checkCounts(t, w.run(), int64(len(history)))
+	want := []string{}
+	for _, id := range slices.Sorted(maps.Keys(source)) {
+		want = append(want, fmt.Sprintf(`{"id":"%d","status":"%s"}`, id, source[id]))
+	}
+	if diff := cmp.Diff(want, w.rows("shop", "orders")); diff != "" {
+		t.Errorf("rows (-source +table):\n%s", diff)
 	}
 }

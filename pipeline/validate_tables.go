@@ -40,7 +40,35 @@ func (o *Options) validateTables(report reporter) {
 	}
 	for i := range o.Tables {
 		o.validateUnsupported(i, report)
-		o.validateRule(i, report)
+		found := 0
+		o.validateRule(i, func(key, format string, args ...any) {
+			found++
+			report(key, format, args...)
+		})
+		if found == 0 {
+			o.validateTable(i, project, report)
+		}
+	}
+}
+
+// validateTable reports what keeps BigQuery from having a table of these columns
+// and this key: names that it reserves, too many columns. It is asked about rules
+// that are right by themselves, so that nothing is told twice.
+func (o *Options) validateTable(i int, project string, report reporter) {
+	r := &o.Tables[i]
+	if len(r.Columns) == 0 || len(r.PrimaryKey) == 0 {
+		return // BigQuery knows
+	}
+	name := table.Name{Project: project, Dataset: "dataset", Table: "table"} // a pattern's has no name yet
+	if n, err := table.ParseName(r.Destination, project); err == nil {
+		name = n
+	}
+	_, err := table.FromRule(name, r)
+	if err == nil {
+		return
+	}
+	for _, err := range unjoin(err) {
+		report(fmt.Sprintf("tables[%d]", i), "%v", err)
 	}
 }
 
