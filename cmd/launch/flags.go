@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -93,13 +94,14 @@ func (in *invocation) setLevel(runner string) error {
 	return nil
 }
 
-// dashes writes a flag in an error of package flag, "-window", as this command
+// flagName is where an error of package flag names a flag.
+var flagName = regexp.MustCompile(`^(flag provided but not defined: |flag needs an argument: |invalid (?:boolean )?value ".*" for (?:flag )?)-`)
+
+// dashes writes the flag in an error of package flag, "-window", as this command
 // documents it, "--window".
 func dashes(text string) string {
-	for _, before := range []string{"flag provided but not defined: -", "flag needs an argument: -", " for flag -"} {
-		text = strings.Replace(text, before, strings.TrimPrefix(before, "flag ")+"-", 1)
-	}
-	return strings.Replace(text, "provided but not defined:", "there is no flag", 1)
+	text = flagName.ReplaceAllString(text, "$1--")
+	return strings.Replace(text, "flag provided but not defined:", "there is no flag", 1)
 }
 
 // settingFlag is a flag that overrides a setting of the configuration.

@@ -22,6 +22,7 @@ import (
 
 	"beamcdc/cmd/internal/direct"
 	"beamcdc/pipeline"
+	"beamcdc/transforms/pubsubsource"
 )
 
 func main() {
@@ -40,7 +41,7 @@ func run(args []string, signals <-chan os.Signal, stdout, stderr io.Writer) int 
 		return 0
 	}
 	for line := range strings.Lines(err.Error()) { // a configuration's findings are a line each
-		fmt.Fprintf(stderr, "launch: %s\n", strings.TrimSuffix(line, "\n"))
+		_, _ = fmt.Fprintf(stderr, "launch: %s\n", strings.TrimSuffix(line, "\n"))
 	}
 	if errors.As(err, new(usageError)) || errors.As(err, new(pipeline.Findings)) {
 		return 2
@@ -92,16 +93,31 @@ func submit(runner string, o pipeline.Options) error {
 	return nil
 }
 
-// checkFor bounds the questions at start-up.
-const checkFor = 30 * time.Second
+// Bounds of the questions at start-up: whether Pub/Sub answers at all, and all of
+// them, the creation of many tables included.
+const (
+	reachFor = 10 * time.Second
+	checkFor = 5 * time.Minute
+)
 
 var errInterrupted = errors.New("interrupted before it had started")
 
+// check asks the services whether the pipeline can do its work. It asks for the
+// subscription first and alone: where Pub/Sub is out of reach, whatever else is
+// asked would wait for it too, and say the same again.
 func check(o pipeline.Options, signals <-chan os.Signal) error {
 	ctx, cancel := context.WithTimeout(context.Background(), checkFor)
 	defer cancel()
 	checked := make(chan error, 1)
-	go func() { checked <- errors.Join(pipeline.Check(ctx, o)...) }()
+	go func() {
+		reach, cancel := context.WithTimeout(ctx, reachFor)
+		defer cancel()
+		err := pubsubsource.Check(reach, o.SourceConfig())
+		if err == nil {
+			err = errors.Join(pipeline.Check(ctx, o)...)
+		}
+		checked <- err
+	}()
 	select {
 	case err := <-checked:
 		return err
@@ -117,7 +133,7 @@ func serve(o pipeline.Options, signals <-chan os.Signal, stdout, stderr io.Write
 	select {
 	case <-job.Done():
 	case <-signals:
-		fmt.Fprintln(stderr, "launch: stopping: finishing what was taken; interrupt again to end at once")
+		_, _ = fmt.Fprintln(stderr, "launch: stopping: finishing what was taken; interrupt again to end at once")
 		job.Drain()
 		select {
 		case <-job.Done():

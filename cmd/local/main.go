@@ -70,7 +70,7 @@ func run(args []string, signals <-chan os.Signal, stdin io.Reader, stdout, stder
 		return 0
 	}
 	for line := range strings.Lines(err.Error()) { // a configuration's findings are a line each
-		fmt.Fprintf(stderr, "local: %s\n", strings.TrimSuffix(line, "\n"))
+		_, _ = fmt.Fprintf(stderr, "local: %s\n", strings.TrimSuffix(line, "\n"))
 	}
 	if errors.As(err, new(usageError)) || errors.As(err, new(pipeline.Findings)) {
 		return 2

@@ -33,7 +33,8 @@ func readMessages(name string, r io.Reader) ([]*pubsubpb.PubsubMessage, error) {
 	var messages []*pubsubpb.PubsubMessage
 	for number := 1; ; number++ {
 		line, err := in.ReadBytes('\n') // a line has no bound: a message may have ten megabytes
-		if err != nil && !errors.Is(err, io.EOF) {
+		last := errors.Is(err, io.EOF)
+		if err != nil && !last {
 			return nil, fmt.Errorf("%s:%d: reading a message: %w", name, number, err)
 		}
 		if len(bytes.TrimSpace(line)) > 0 {
@@ -43,7 +44,7 @@ func readMessages(name string, r io.Reader) ([]*pubsubpb.PubsubMessage, error) {
 			}
 			messages = append(messages, message)
 		}
-		if err != nil {
+		if last {
 			return messages, nil
 		}
 	}

@@ -145,14 +145,10 @@ func objectMembers(object jsontext.Value) map[string]jsontext.Value {
 
 // cellText returns a JSON value as people read it: a string without its quotes.
 func cellText(value jsontext.Value) string {
-	switch value.Kind() {
-	case 'n':
+	if value.Kind() == 'n' {
 		return nullCell
-	case '"':
-		text, err := jsontext.AppendUnquote(nil, value)
-		if err != nil {
-			return string(value)
-		}
+	}
+	if text, err := jsontext.AppendUnquote(nil, value); err == nil {
 		return string(text)
 	}
 	return string(value)

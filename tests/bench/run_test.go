@@ -64,7 +64,7 @@ type result struct {
 	cpu     time.Duration // of the process meanwhile: the graph, Prism and both servers
 	counts  map[string]int64
 	source  firehose.Counts
-	heap    []heapUse // by 100,000 messages
+	heap    []heapUse
 }
 
 // perSecond is the run's rate.
@@ -130,7 +130,8 @@ func (w *world) run(tb testing.TB, g graph, messages int) result {
 	return r
 }
 
-// heapUse is the most that the heap held while some messages were delivered, in bytes.
+// heapUse is the most that the heap held while a hundred thousand messages were
+// delivered, in bytes.
 type heapUse struct {
 	live  uint64 // what the last garbage collection found alive
 	inUse uint64 // with the garbage since then

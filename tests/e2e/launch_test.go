@@ -40,6 +40,7 @@ type services struct {
 func startServices(t testing.TB, config string) *services {
 	t.Helper()
 	skipShort(t)
+	binary(t, "launch") // before anything flows
 	s, err := newServices()
 	if err != nil {
 		t.Fatal(err)

@@ -37,7 +37,7 @@ func binary(t testing.TB, name string) string {
 	binaries.mu.Lock()
 	defer binaries.mu.Unlock()
 	if binaries.directory == "" {
-		directory, err := os.MkdirTemp("", "beamcdc-e2e-*")
+		directory, err := os.MkdirTemp("", "beamcdc-e2e-*") //nolint:usetesting // it outlives the test that built the first command
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,8 +1,6 @@
 package direct
 
-import (
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/metrics"
-)
+import "strings"
 
 // Counts say what became of the messages of a run. Nothing vanishes (invariant
 // 4), which [Counts.Balanced] checks:
@@ -29,51 +27,34 @@ type Counts struct {
 	ValuesAdjusted  int64 `json:"values_adjusted"`  // values replaced by their column's policy
 }
 
-// countsOf reads the counts from a job's metrics.
-func countsOf(results metrics.QueryResults) Counts {
-	var c Counts
-	var decoded, events int64
-	for _, counter := range results.Counters() {
-		switch name := counter.Key.Namespace + "." + counter.Key.Name; name {
-		case "decode.messages":
-			c.Messages += counter.Committed
-		case "decode.decoded":
-			decoded += counter.Committed
-		case "decode.events":
-			events += counter.Committed
-		case "keyed.key_changes":
-			c.KeyChanges += counter.Committed
-		case "keyed.filtered":
-			c.Filtered += counter.Committed
-		case "keyed.values_adjusted":
-			c.ValuesAdjusted += counter.Committed
-		case "bqcdc.rows_upserted":
-			c.RowsUpserted += counter.Committed
-		case "bqcdc.rows_deleted":
-			c.RowsDeleted += counter.Committed
-		case "bqcdc.rows_superseded":
-			c.Superseded += counter.Committed
-		case "bqcdc.bytes_appended":
-			c.BytesAppended += counter.Committed
-		case "bqcdc.bytes_superseded":
-			c.BytesSuperseded += counter.Committed
-		case "bqcdc.requests":
-			c.Requests += counter.Committed
-		case "deadletter.letters":
-			c.DeadLetters += counter.Committed
-		default:
-			if isControl(name) {
-				c.Control += counter.Committed
-			}
+// countsOf reads the counts from the graph's counters, by "namespace.name".
+// lettersAreRows says that dead letters go to a table, as rows that the writer
+// counts among its own.
+func countsOf(counters map[string]int64, lettersAreRows bool) Counts {
+	c := Counts{
+		Messages:        counters["decode.messages"],
+		ExtraChanges:    counters["decode.events"] - counters["decode.decoded"],
+		KeyChanges:      counters["keyed.key_changes"],
+		RowsUpserted:    counters["bqcdc.rows_upserted"],
+		RowsDeleted:     counters["bqcdc.rows_deleted"],
+		Superseded:      counters["bqcdc.rows_superseded"],
+		Filtered:        counters["keyed.filtered"],
+		DeadLetters:     counters["deadletter.letters"],
+		BytesAppended:   counters["bqcdc.bytes_appended"],
+		BytesSuperseded: counters["bqcdc.bytes_superseded"],
+		Requests:        counters["bqcdc.requests"],
+		ValuesAdjusted:  counters["keyed.values_adjusted"],
+	}
+	if lettersAreRows {
+		// Of the rows that came to the writer, what was neither deleted nor refused.
+		c.RowsUpserted = counters["keyed.rows_coalesced"] - c.RowsDeleted - counters["bqcdc.rows_rejected"]
+	}
+	for name, n := range counters {
+		if strings.HasPrefix(name, "decode.control_") {
+			c.Control += n
 		}
 	}
-	c.ExtraChanges = events - decoded
 	return c
-}
-
-func isControl(name string) bool {
-	const prefix = "decode.control_"
-	return len(name) > len(prefix) && name[:len(prefix)] == prefix
 }
 
 // Add adds the counts of another run.

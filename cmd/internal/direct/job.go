@@ -27,16 +27,20 @@ const closeFor = 10 * time.Second
 // Job is a pipeline that runs.
 type Job struct {
 	source pubsubsource.Config
+	before map[string]int64 // the process's counters when the job began
+	rows   bool             // dead letters go to a table
 	done   chan struct{}
 	counts Counts
 	err    error
 }
 
 // Start builds the graph and runs it. Beam must be initialized, the options valid
-// and checked. There must be no other job for the same subscription.
+// and checked. A process runs one job at a time.
 func Start(o pipeline.Options) *Job {
 	j := &Job{
 		source: o.SourceConfig(),
+		before: total.snapshot(),
+		rows:   o.DeadLetters.Table != "",
 		done:   make(chan struct{}),
 	}
 	p, s := beam.NewPipelineWithRoot()
@@ -72,7 +76,7 @@ func (j *Job) run(p *beam.Pipeline) {
 		return
 	}
 	restore := setTemporary(directory)
-	result, err := beam.Run(context.Background(), "prism", p)
+	_, err = beam.Run(context.Background(), "prism", p)
 	restore()
 	_ = os.RemoveAll(directory) // what can't be removed is the system's to clean up
 
@@ -86,7 +90,7 @@ func (j *Job) run(p *beam.Pipeline) {
 	case closeErr != nil:
 		j.err = fmt.Errorf("ending the subscription's streams: %w", closeErr)
 	}
-	j.counts = countsOf(result.Metrics().AllMetrics())
+	j.counts = countsOf(total.since(j.before), j.rows)
 }
 
 // setTemporary makes directory the process's temporary one, and returns what undoes it.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/util/hooks"
 	beamlog "github.com/apache/beam/sdks/v2/go/pkg/beam/log"
 )
 
@@ -18,6 +19,9 @@ import (
 func Init(w io.Writer, level string) {
 	if !flag.CommandLine.Parsed() {
 		_ = flag.CommandLine.Parse(nil) // Beam reads its flags, set or not
+	}
+	if err := hooks.EnableHook(hookName); err != nil {
+		panic("direct.Init: " + err.Error()) // it is registered in this package
 	}
 	beamlog.LogLevel, beamlog.LogKind = level, "text"
 	beam.Init() // it makes a log of its own
