@@ -28,6 +28,10 @@ func Load(path string) (Options, error) {
 func Parse(name string, text []byte) Options {
 	o := Options{file: name, positions: make(map[string]position)}
 	y := reader{o: &o, anchors: make(map[string]ast.Node), budget: maxNodes}
+	if line := tooDeep(text); line > 0 {
+		y.reportLine(line, "", fmt.Sprintf("it is nested more than %d deep", maxDepth))
+		return o
+	}
 	file, err := parser.ParseBytes(text, 0, parser.AllowDuplicateMapKey())
 	if err != nil {
 		y.syntax(err)
@@ -40,6 +44,32 @@ func Parse(name string, text []byte) Options {
 		y.document(file.Docs[0].Body)
 	}
 	return o
+}
+
+// maxDepth is far beyond any configuration. The parser's time grows with the
+// square of the depth, so what is deeper is refused before it is parsed.
+const maxDepth = 1000
+
+// tooDeep returns the line at which brackets, or a line's dashes, nest deeper
+// than maxDepth, 0 where none do. Brackets in texts count too: there are never so many.
+func tooDeep(text []byte) int {
+	line, brackets, dashes := 1, 0, 0
+	for _, c := range text {
+		switch c {
+		case '\n':
+			line, dashes = line+1, 0
+		case '[', '{':
+			brackets++
+		case ']', '}':
+			brackets--
+		case '-', '?':
+			dashes++
+		}
+		if brackets > maxDepth || dashes > maxDepth {
+			return line
+		}
+	}
+	return 0
 }
 
 // maxNodes bounds what aliases can make of a short file.
