@@ -251,7 +251,7 @@ func (f *rowsFn) destination(ctx context.Context, source string) (*destination, 
 	case source == "":
 		return nil, refuse(StageKey, ReasonUnnamedTable, "the message names no table, and not just one is configured")
 	default:
-		return nil, refuse(StageKey, ReasonUnlistedTable, "no configured table matches")
+		return nil, refuse(StageKey, ReasonUnlistedTable, "no configured table matches %.100q", source)
 	}
 	found, err := f.ask(ctx, match)
 	if catalog.IsPermanent(err) {
