@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"time"
 	"unicode/utf8"
 
-	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
@@ -241,71 +239,6 @@ func decimalConverter(c *column, k class) convert {
 	}
 }
 
-// compileWellKnown reads Timestamp, Duration and the wrappers.
-func compileWellKnown(c *column, fd protoreflect.FieldDescriptor, bigQuery string) (func([]byte) (any, error), error) {
-	switch name := fd.Message().FullName(); {
-	case name == "google.protobuf.Timestamp" && c.kind == kindTimestamp:
-		return secondsAndNanos(timestampValue), nil
-	case name == "google.protobuf.Duration" && c.kind == kindInterval:
-		return secondsAndNanos(func(micros int64) (any, error) { return intervalValue(0, 0, micros) }), nil
-	case wrapperNames[string(name)]:
-		value := fd.Message().Fields().ByNumber(1)
-		f := converter(c, value)
-		if f == nil {
-			break
-		}
-		return func(b []byte) (any, error) {
-			var w wire // an unset value is the kind's zero
-			err := eachField(b, func(number protowire.Number, kind protowire.Type, v wire) error {
-				if number == 1 && kind == wireType(value.Kind()) {
-					w = normalize(value.Kind(), v)
-				}
-				return nil
-			})
-			if err != nil {
-				return nil, err
-			}
-			return f(w)
-		}, nil
-	}
-	return nil, mismatch(fd, bigQuery)
-}
-
-var wrapperNames = map[string]bool{
-	"google.protobuf.BoolValue": true, "google.protobuf.BytesValue": true, "google.protobuf.DoubleValue": true,
-	"google.protobuf.FloatValue": true, "google.protobuf.Int32Value": true, "google.protobuf.Int64Value": true,
-	"google.protobuf.StringValue": true, "google.protobuf.UInt32Value": true, "google.protobuf.UInt64Value": true,
-}
-
-// secondsAndNanos reads the two fields of a Timestamp or Duration. Nanoseconds are
-// cut to microseconds, downwards.
-func secondsAndNanos(f func(micros int64) (any, error)) func([]byte) (any, error) {
-	return func(b []byte) (any, error) {
-		var seconds, nanos int64
-		err := eachField(b, func(number protowire.Number, kind protowire.Type, v wire) error {
-			switch {
-			case kind != protowire.VarintType:
-			case number == 1:
-				seconds = int64(v.num)
-			case number == 2:
-				nanos = int64(int32(v.num))
-			}
-			return nil
-		})
-		if err != nil {
-			return nil, err
-		}
-		if abs(seconds) > math.MaxInt64/microsPerSecond-1 || seconds == math.MinInt64 {
-			return nil, errCivilRange
-		}
-		micros := nanos / 1000
-		if nanos%1000 < 0 {
-			micros--
-		}
-		return f(seconds*microsPerSecond + micros)
-	}
-}
-
 // defaultWire is a field's default value as the wire would have it.
 func defaultWire(fd protoreflect.FieldDescriptor) wire {
 	v := fd.Default()
@@ -329,14 +262,4 @@ func defaultWire(fd protoreflect.FieldDescriptor) wire {
 	case classOther:
 	}
 	return wire{}
-}
-
-// compareTimes compares two bounds of a RANGE.
-func compareTimes(a, b any) int {
-	x, okX := a.(time.Time)
-	y, okY := b.(time.Time)
-	if !okX || !okY {
-		return 0
-	}
-	return x.Compare(y)
 }

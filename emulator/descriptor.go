@@ -257,22 +257,3 @@ func (m *messagePlan) checkRequired(fields []*column, path string) error {
 	}
 	return nil
 }
-
-// compileRange reads a message of two fields, start and end, of the element's type.
-func compileRange(c *column, fd protoreflect.FieldDescriptor) (func([]byte) (any, error), error) {
-	element := &column{kind: c.element}
-	m, err := compileMessage(fd.Message(), []*column{{name: "start", kind: c.element}, {name: "end", kind: c.element}}, c.name+".", nil)
-	if err != nil {
-		return nil, err
-	}
-	return func(b []byte) (any, error) {
-		bounds := make([]any, 2)
-		if err := m.read(b, bounds); err != nil {
-			return nil, err
-		}
-		if bounds[0] != nil && bounds[1] != nil && compareTimes(bounds[0], bounds[1]) >= 0 {
-			return nil, fmt.Errorf("the start of a RANGE<%s> must be before its end", element.kind)
-		}
-		return map[string]any{"start": bounds[0], "end": bounds[1]}, nil
-	}, nil
-}

@@ -7,6 +7,8 @@ import (
 	"io"
 	"net/http"
 	"strings"
+
+	bq "google.golang.org/api/bigquery/v2"
 )
 
 // maxRESTBody bounds a REST request's body, in bytes.
@@ -67,8 +69,11 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, h handler) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json; charset=UTF-8")
-	if tagged, ok := result.(interface{ etag() string }); ok {
-		w.Header().Set("ETag", tagged.etag())
+	switch resource := result.(type) {
+	case *bq.Dataset:
+		w.Header().Set("ETag", resource.Etag)
+	case *bq.Table:
+		w.Header().Set("ETag", resource.Etag)
 	}
 	// The client is gone when this fails.
 	_, _ = w.Write(body)

@@ -4,8 +4,6 @@ import (
 	"net/http"
 	"strconv"
 	"time"
-
-	bq "google.golang.org/api/bigquery/v2"
 )
 
 // tabledata: list
@@ -41,15 +39,15 @@ func (s *Server) listTableData(r *http.Request) (any, error) {
 		first = n
 	}
 	f := wireForm{micros: query.Get("formatOptions.useInt64Timestamp") == "true"}
-	list := &bq.TableDataList{Kind: "bigquery#tableDataList", Rows: []*bq.TableRow{}}
+	list := tableData{Kind: "bigquery#tableDataList", Rows: []wireRow{}}
 	total := uint64(0)
 	err := s.scan(r.Context(), tableOf(r), func(columns []*column, values []any) error {
 		if total++; total <= first || total > first+limit {
 			return nil
 		}
-		row := &bq.TableRow{F: make([]*bq.TableCell, len(columns))}
+		row := wireRow{make([]wireCell, len(columns))}
 		for i, c := range columns {
-			row.F[i] = &bq.TableCell{V: f.value(c, values[i])}
+			row.F[i] = wireCell{f.value(c, values[i])}
 		}
 		list.Rows = append(list.Rows, row)
 		return nil
@@ -57,12 +55,28 @@ func (s *Server) listTableData(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	list.TotalRows = int64(total)
+	list.TotalRows = total
 	if first+limit < total {
 		list.PageToken = strconv.FormatUint(first+limit, 10)
 	}
-	list.ForceSendFields = []string{"TotalRows", "Rows"}
 	return list, nil
+}
+
+// tableData, wireRow and wireCell are BigQuery's form of rows. Google's own structs
+// for it leave a NULL cell's "v" out, which clients rely on.
+type tableData struct {
+	Kind      string    `json:"kind"`
+	PageToken string    `json:"pageToken,omitempty"`
+	Rows      []wireRow `json:"rows"`
+	TotalRows uint64    `json:"totalRows,string"`
+}
+
+type wireRow struct {
+	F []wireCell `json:"f"`
+}
+
+type wireCell struct {
+	V any `json:"v"`
 }
 
 // wireForm is how tabledata.list and queries write values.
@@ -75,9 +89,9 @@ func (f wireForm) value(c *column, value any) any {
 		return f.scalar(c, value)
 	}
 	list, _ := value.([]any)
-	cells := make([]*bq.TableCell, len(list))
+	cells := make([]wireCell, len(list))
 	for i, element := range list {
-		cells[i] = &bq.TableCell{V: f.scalar(c, element)}
+		cells[i] = wireCell{f.scalar(c, element)}
 	}
 	return cells
 }
@@ -97,9 +111,9 @@ func (f wireForm) scalar(c *column, value any) any {
 		}
 	case map[string]any:
 		if c.kind == kindStruct {
-			row := &bq.TableRow{F: make([]*bq.TableCell, len(c.fields))}
+			row := wireRow{make([]wireCell, len(c.fields))}
 			for i, field := range c.fields {
-				row.F[i] = &bq.TableCell{V: f.value(field, v[field.name])}
+				row.F[i] = wireCell{f.value(field, v[field.name])}
 			}
 			return row
 		}

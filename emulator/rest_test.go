@@ -371,3 +371,101 @@ func TestREST_Admin(t *testing.T) {
 		t.Errorf("jobs.list: %s", r.Status)
 	}
 }
+
+// do sends a REST request by hand and decodes the answer.
+func (e *env) do(method, path, body string, header ...string) (int, map[string]any) {
+	e.t.Helper()
+	r, err := http.NewRequestWithContext(e.t.Context(), method, e.RESTAddr()+path, strings.NewReader(body))
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	for i := 0; i+1 < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	var decoded map[string]any
+	if err := json.NewDecoder(answer.Body).Decode(&decoded); err != nil && !errors.Is(err, io.EOF) {
+		e.t.Fatal(err)
+	}
+	return answer.StatusCode, decoded
+}
+
+// What Go's client doesn't use: GoogleSQL's type names, PUT, TIMESTAMP in seconds,
+// pages of lists.
+func TestREST_OtherClients(t *testing.T) {
+	e := newEnv(t, Options{})
+	const tables = "/bigquery/v2/projects/p/datasets/d/tables"
+	code, table := e.do("POST", tables, `{"tableReference":{"tableId":"t"},"schema":{"fields":[
+		{"name":"id","type":"int64"},{"name":"f","type":"FLOAT64"},{"name":"b","type":"bool"},{"name":"d","type":"DECIMAL"},{"name":"bd","type":"BIGDECIMAL"},
+		{"name":"ts","type":"TIMESTAMP"},{"name":"s","type":"STRUCT","mode":"repeated","fields":[{"name":"x","type":"TIMESTAMP"}]},
+		{"name":"r","type":"RANGE","rangeElementType":{"type":"timestamp"}}]},
+		"tableConstraints":{"primaryKey":{"columns":["id"]}}}`)
+	if code != 200 {
+		t.Fatal(code, table)
+	}
+	var names []string
+	for _, f := range table["schema"].(map[string]any)["fields"].([]any) {
+		names = append(names, f.(map[string]any)["type"].(string))
+	}
+	if want := "INTEGER FLOAT BOOLEAN NUMERIC BIGNUMERIC TIMESTAMP RECORD RANGE"; strings.Join(names, " ") != want {
+		t.Errorf("types %v, want %s", names, want)
+	}
+	message := e.descriptor("t", true)
+	e.writerWith("t", message).append(`{"id":1,"f":"NaN","b":false,"ts":"-1","s":[{"x":"1500000"}],"r":{"end":"5"},"_CHANGE_TYPE":"UPSERT"}`)
+	_, data := e.do("GET", tables+"/t/data", "")
+	text, err := json.Marshal(data["rows"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := `[{"f":[{"v":"1"},{"v":"NaN"},{"v":"false"},{"v":null},{"v":null},{"v":"-0.000001"},{"v":[{"v":{"f":[{"v":"1.500000"}]}}]},{"v":"[UNBOUNDED, 0.000005)"}]}]`; string(text) != want {
+		t.Errorf("rows %s, want %s", text, want)
+	}
+	if code, _ := e.do("GET", tables+"/t/data?maxResults=x", ""); code != 400 {
+		t.Errorf("a bad maxResults: %d", code)
+	}
+	if code, _ := e.do("GET", tables+"/t/data?selectedFields=id", ""); code != 501 {
+		t.Errorf("selectedFields: %d", code)
+	}
+
+	resource := map[string]any{"tableReference": table["tableReference"], "description": "put", "schema": table["schema"]}
+	body, err := json.Marshal(resource)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if code, answer := e.do("PUT", tables+"/t", string(body), "If-Match", "wrong"); code != 412 {
+		t.Errorf("PUT with a wrong ETag: %d %v", code, answer)
+	}
+	code, answer := e.do("PUT", tables+"/t", string(body), "If-Match", table["etag"].(string))
+	if code != 200 || answer["description"] != "put" || answer["tableConstraints"] != nil || answer["etag"] == table["etag"] {
+		t.Errorf("PUT: %d %v", code, answer)
+	}
+	if code, answer = e.do("PUT", "/projects/p/datasets/d", `{"friendlyName":"data"}`); code != 200 || answer["friendlyName"] != "data" || answer["location"] != "US" {
+		t.Errorf("PUT of a dataset: %d %v", code, answer)
+	}
+	for _, name := range []string{"u", "v", "w"} {
+		e.table(name, "id INTEGER")
+	}
+	names = nil
+	for path := tables + "?maxResults=3"; path != ""; {
+		_, list := e.do("GET", path, "")
+		for _, entry := range list["tables"].([]any) {
+			names = append(names, entry.(map[string]any)["id"].(string))
+		}
+		path = ""
+		if token, ok := list["nextPageToken"].(string); ok {
+			path = tables + "?maxResults=3&pageToken=" + token
+		}
+	}
+	if strings.Join(names, " ") != "p:d.t p:d.u p:d.v p:d.w" {
+		t.Errorf("tables %v", names)
+	}
+	for _, query := range []string{"?pageToken=99", "?pageToken=x", "?maxResults=-1"} {
+		if code, _ := e.do("GET", tables+query, ""); code != 400 {
+			t.Errorf("%s: %d", query, code)
+		}
+	}
+}

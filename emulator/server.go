@@ -12,6 +12,7 @@ import (
 
 	"cloud.google.com/go/bigquery/storage/apiv1/storagepb"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/keepalive"
 )
 
 // Defaults of Options.
@@ -153,6 +154,9 @@ func (s *Server) serve() {
 		// A request that is too large for BigQuery still has to arrive, to be refused.
 		grpc.MaxRecvMsgSize(max(64<<20, 2*s.options.MaxRequestBytes)),
 		grpc.MaxConcurrentStreams(1<<20),
+		// Google's clients ping each minute; gRPC's default allows one ping in five.
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 5 * time.Second, PermitWithoutStream: true}),
+		grpc.WaitForHandlers(true),
 	)
 	storagepb.RegisterBigQueryWriteServer(s.grpc, &writeService{server: s})
 	s.rest = &http.Server{Handler: s.routes(), ReadHeaderTimeout: time.Minute, ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelWarn)}

@@ -401,13 +401,21 @@ func TestTypes_ColumnNames(t *testing.T) {
 // proto3 message says for its zero values.
 func TestTypes_ProtoDefaults(t *testing.T) {
 	e := newEnv(t, Options{})
-	e.table("t", "id INTEGER, s STRING, n INTEGER", "id")
-	message := e.descriptor("t", true)
-	message.Field[0].DefaultValue = new("0")
-	message.Field[1].DefaultValue = new("")
+	e.table("t", "id INTEGER, s STRING, n INTEGER, f FLOAT, b BOOLEAN, raw BYTES, u NUMERIC, e STRING", "id")
+	message := &descriptorpb.DescriptorProto{Name: new("row")}
+	for i, field := range []struct{ name, typeName, value string }{
+		{"id", "int64", "0"}, {"s", "string", ""}, {"f", "double", "0"}, {"b", "bool", "true"}, {"raw", "bytes", "x"}, {"u", "uint64", "7"}, {"e", "enum", "ONE"},
+	} {
+		testField(field.name, int32(i+1), field.typeName, false, message)
+		message.Field[i].DefaultValue = new(field.value)
+	}
+	testField("n", 20, "int64", false, message)
+	message.Field[6].Type = descriptorpb.FieldDescriptorProto_TYPE_ENUM.Enum() // a default needs the type
+	message.Field = append(message.Field, stringField("_CHANGE_TYPE", 21))
 	w := e.writerWith("t", message)
-	w.append(`{"_CHANGE_TYPE":"UPSERT"}`, `{"id":7,"s":"x","_CHANGE_TYPE":"UPSERT"}`)
-	e.want("t", `{"id":"0","s":"","n":null}`, `{"id":"7","s":"x","n":null}`)
+	w.append(`{"_CHANGE_TYPE":"UPSERT"}`, `{"id":7,"s":"x","b":false,"u":1,"e":"ZERO","_CHANGE_TYPE":"UPSERT"}`)
+	e.want("t", `{"id":"0","s":"","n":null,"f":0,"b":true,"raw":"eA==","u":"7","e":"ONE"}`,
+		`{"id":"7","s":"x","n":null,"f":0,"b":false,"raw":"eA==","u":"1","e":"ZERO"}`)
 }
 
 // Missing value interpretations: by default NULL, else the column's default.

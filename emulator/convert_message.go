@@ -1,0 +1,104 @@
+package emulator
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/reflect/protoreflect"
+)
+
+// compileWellKnown reads Timestamp, Duration and the wrappers.
+func compileWellKnown(c *column, fd protoreflect.FieldDescriptor, bigQuery string) (func([]byte) (any, error), error) {
+	switch name := fd.Message().FullName(); {
+	case name == "google.protobuf.Timestamp" && c.kind == kindTimestamp:
+		return secondsAndNanos(timestampValue), nil
+	case name == "google.protobuf.Duration" && c.kind == kindInterval:
+		return secondsAndNanos(func(micros int64) (any, error) { return intervalValue(0, 0, micros) }), nil
+	case wrapperNames[string(name)]:
+		value := fd.Message().Fields().ByNumber(1)
+		f := converter(c, value)
+		if f == nil {
+			break
+		}
+		return func(b []byte) (any, error) {
+			var w wire // an unset value is the kind's zero
+			err := eachField(b, func(number protowire.Number, kind protowire.Type, v wire) error {
+				if number == 1 && kind == wireType(value.Kind()) {
+					w = normalize(value.Kind(), v)
+				}
+				return nil
+			})
+			if err != nil {
+				return nil, err
+			}
+			return f(w)
+		}, nil
+	}
+	return nil, mismatch(fd, bigQuery)
+}
+
+var wrapperNames = map[string]bool{
+	"google.protobuf.BoolValue": true, "google.protobuf.BytesValue": true, "google.protobuf.DoubleValue": true,
+	"google.protobuf.FloatValue": true, "google.protobuf.Int32Value": true, "google.protobuf.Int64Value": true,
+	"google.protobuf.StringValue": true, "google.protobuf.UInt32Value": true, "google.protobuf.UInt64Value": true,
+}
+
+// secondsAndNanos reads the two fields of a Timestamp or Duration. Nanoseconds are
+// cut to microseconds, downwards.
+func secondsAndNanos(f func(micros int64) (any, error)) func([]byte) (any, error) {
+	return func(b []byte) (any, error) {
+		var seconds, nanos int64
+		err := eachField(b, func(number protowire.Number, kind protowire.Type, v wire) error {
+			switch {
+			case kind != protowire.VarintType:
+			case number == 1:
+				seconds = int64(v.num)
+			case number == 2:
+				nanos = int64(int32(v.num))
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		if abs(seconds) > math.MaxInt64/microsPerSecond-1 || seconds == math.MinInt64 {
+			return nil, errCivilRange
+		}
+		micros := nanos / 1000
+		if nanos%1000 < 0 {
+			micros--
+		}
+		return f(seconds*microsPerSecond + micros)
+	}
+}
+
+// compareTimes compares two bounds of a RANGE.
+func compareTimes(a, b any) int {
+	x, okX := a.(time.Time)
+	y, okY := b.(time.Time)
+	if !okX || !okY {
+		return 0
+	}
+	return x.Compare(y)
+}
+
+// compileRange reads a message of two fields, start and end, of the element's type.
+func compileRange(c *column, fd protoreflect.FieldDescriptor) (func([]byte) (any, error), error) {
+	element := &column{kind: c.element}
+	m, err := compileMessage(fd.Message(), []*column{{name: "start", kind: c.element}, {name: "end", kind: c.element}}, c.name+".", nil)
+	if err != nil {
+		return nil, err
+	}
+	return func(b []byte) (any, error) {
+		bounds := make([]any, 2)
+		if err := m.read(b, bounds); err != nil {
+			return nil, err
+		}
+		if bounds[0] != nil && bounds[1] != nil && compareTimes(bounds[0], bounds[1]) >= 0 {
+			return nil, fmt.Errorf("the start of a RANGE<%s> must be before its end", element.kind)
+		}
+		return map[string]any{"start": bounds[0], "end": bounds[1]}, nil
+	}, nil
+}
