@@ -26,32 +26,42 @@ func (s *system) letters(ctx context.Context) ([]letter, error) {
 	}
 }
 
-// topicLetters joins the pieces of letters that were too large for one message.
+// topicLetters joins the pieces of letters that were too large for one message;
+// they come in any order.
 func (s *system) topicLetters() []letter {
-	var letters []letter
 	type id struct{ message, stage, part string }
-	open := map[id]int{} // the letters whose pieces are still coming
+	var letters []letter
+	pieces := map[id][][]byte{} // of letters that are not whole yet
 	for _, m := range s.pubsub.Messages(s.options.DeadLetters.Topic) {
 		of := func(name string) string { return m.Attributes[name] }
 		key := id{of(deadletter.AttributeMessageID), of(deadletter.AttributeStage), of(deadletter.AttributePart)}
-		piece, pieces, _ := strings.Cut(of(deadletter.AttributePiece), "/")
-		if at, ok := open[key]; ok && piece != "" && piece != "1" {
-			letters[at].Data = append(letters[at].Data, m.Data...)
-			if piece == pieces {
-				delete(open, key)
+		data := m.Data
+		if number, count, ok := pieceOf(of(deadletter.AttributePiece)); ok {
+			if len(pieces[key]) != count {
+				pieces[key] = make([][]byte, count)
 			}
-			continue
-		}
-		if piece == "1" {
-			open[key] = len(letters)
+			pieces[key][number-1] = m.Data
+			if slices.ContainsFunc(pieces[key], func(piece []byte) bool { return piece == nil }) {
+				continue
+			}
+			data = slices.Concat(pieces[key]...)
+			delete(pieces, key)
 		}
 		letters = append(letters, letter{
 			Stage: key.stage, Reason: of(deadletter.AttributeReason), Error: of(deadletter.AttributeError),
-			Table: of(deadletter.AttributeTable), Data: slices.Clone(m.Data), MessageID: key.message,
+			Table: of(deadletter.AttributeTable), Data: data, MessageID: key.message,
 		})
 	}
 	sortLetters(letters)
 	return letters
+}
+
+// pieceOf reads which piece of a letter's data a message holds, "1/2" of two.
+func pieceOf(text string) (number, count int, ok bool) {
+	first, second, _ := strings.Cut(text, "/")
+	number, err := strconv.Atoi(first)
+	count, countErr := strconv.Atoi(second)
+	return number, count, err == nil && countErr == nil && 1 <= number && number <= count
 }
 
 // directoryLetters leaves out what earlier runs have left in the directory: their
