@@ -44,7 +44,8 @@ func (o *Options) withoutEchoes(found Findings) Findings {
 	}
 	kept := found[:len(o.findings):len(o.findings)]
 	for _, f := range found[len(o.findings):] {
-		if !unread[f.Key] && !(unread[""] && f.Line == 0) {
+		follows := unread[f.Key] || unread[""] && f.Line == 0
+		if !follows {
 			kept = append(kept, f)
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"beamcdc/schemas/rowproto"
 	"beamcdc/schemas/table"
@@ -51,13 +50,13 @@ func (o *Options) validateTables(report reporter) {
 	}
 }
 
-// validateTable reports what keeps BigQuery from having a table of these columns
-// and this key: names that it reserves, too many columns. It is asked about rules
+// validateTable reports what keeps BigQuery from creating a table of these columns
+// and this key as a whole: too many columns, what follows from the defaults. It is asked about rules
 // that are right by themselves, so that nothing is told twice.
 func (o *Options) validateTable(i int, project string, report reporter) {
 	r := &o.Tables[i]
-	if len(r.Columns) == 0 || len(r.PrimaryKey) == 0 {
-		return // BigQuery knows
+	if !o.CreateTables || len(r.Columns) == 0 || len(r.PrimaryKey) == 0 {
+		return // BigQuery has the table, and knows; the columns may be hints to some of its own
 	}
 	name := table.Name{Project: project, Dataset: "dataset", Table: "table"} // a pattern's has no name yet
 	if n, err := table.ParseName(r.Destination, project); err == nil {
@@ -99,80 +98,60 @@ func (o *Options) validateUnsupported(i int, report reporter) {
 
 // unjoin returns the errors that errors.Join has joined.
 func unjoin(err error) []error {
-	if joined, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // only the outermost is asked for
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		return joined.Unwrap()
 	}
 	return []error{err}
 }
 
-// validateRule checks what a rule says about its table.
+// validateRule checks what a rule says about its table, as far as that can be
+// told without BigQuery. Columns are the whole table where it may have to be
+// created; otherwise they may be hints to a few columns of one that is there, and
+// leave types out.
 func (o *Options) validateRule(i int, report reporter) {
 	r := &o.Tables[i]
 	at := fmt.Sprintf("tables[%d].", i)
-	if len(r.Columns) > 0 {
-		o.validateColumns(r.Columns, at+"columns", report)
-	} else if r.Columns != nil {
+	if r.Columns != nil && len(r.Columns) == 0 {
 		report(at+"columns", "it is empty; leave it out to take BigQuery's")
 	}
-	for _, list := range []struct {
-		key   string
-		names []string
-		most  int
-	}{
-		{"primary_key", r.PrimaryKey, table.MaxKeyColumns},
-		{"cluster_by", r.ClusterBy, 4},
-	} {
-		if len(list.names) > list.most {
-			report(at+list.key, "it has %d columns, more than BigQuery's %d", len(list.names), list.most)
-		}
-		for j, name := range list.names {
-			key := fmt.Sprintf("%s%s[%d]", at, list.key, j)
-			switch {
-			case name == "":
-				report(key, "it is empty")
-			case slices.ContainsFunc(list.names[:j], func(other string) bool { return strings.EqualFold(other, name) }):
-				report(key, "column %s is in it twice", name)
-			case len(r.Columns) > 0 && findColumn(r.Columns, name) == nil:
-				report(key, "column %s is not among the table's columns", name)
+	create := o.CreateTables && len(r.PrimaryKey) > 0
+	validateColumns(r.Columns, at+"columns", create, report)
+
+	// The rest is added to the table piece by piece; what is wrong with a piece is
+	// what is wrong with the table since it was added.
+	t := table.Table{Name: exampleName, Columns: r.Columns}
+	known := table.Problems(&t)
+	add := func(key string, column string) {
+		problems := table.Problems(&t)
+		if c := findColumn(r.Columns, column); column == "" || c != nil && c.Type != "" || c == nil && create && len(r.Columns) > 0 {
+			for _, err := range problems {
+				if !slices.ContainsFunc(known, func(k error) bool { return k.Error() == err.Error() }) {
+					report(key, "%v", errors.Unwrap(err))
+				}
 			}
 		}
+		known = problems
 	}
-	o.validateKey(r, at+"primary_key", report)
-	if p := r.PartitionBy; p != nil {
-		switch c := findColumn(r.Columns, p.Column); {
-		case p.Column == "":
-			report(at+"partition_by", "it names no column")
-		case p.Type == "":
-			report(at+"partition_by", "it has no type; give HOUR, DAY, MONTH or YEAR")
-		case len(r.Columns) == 0: // BigQuery knows
-		case c == nil:
-			report(at+"partition_by.column", "column %s is not among the table's columns", p.Column)
-		case c.Mode == table.Repeated || c.Type != table.Date && c.Type != table.DateTime && c.Type != table.Timestamp:
-			report(at+"partition_by.column", "column %s is %s; BigQuery partitions by a DATE, DATETIME or TIMESTAMP", p.Column, c.Type)
-		case c.Type == table.Date && p.Type == "HOUR":
-			report(at+"partition_by.type", "a DATE has no hours")
-		}
+	for j, name := range r.PrimaryKey {
+		t.PrimaryKey = r.PrimaryKey[:j+1]
+		add(fmt.Sprintf("%sprimary_key[%d]", at, j), name)
 	}
-	if r.MaxStaleness < 0 || r.MaxStaleness > 24*time.Hour {
-		report(at+"max_staleness", "%s is out of BigQuery's range, 0 to 24h", r.MaxStaleness)
+	for j, name := range r.ClusterBy {
+		t.ClusterBy = r.ClusterBy[:j+1]
+		add(fmt.Sprintf("%scluster_by[%d]", at, j), name)
 	}
+	if r.PartitionBy != nil {
+		t.PartitionBy = r.PartitionBy
+		add(at+"partition_by", r.PartitionBy.Column)
+	}
+	t.MaxStaleness = r.MaxStaleness
+	add(at+"max_staleness", "")
 }
 
-// validateKey checks that BigQuery takes the columns as a primary key.
-func (o *Options) validateKey(r *table.Rule, at string, report reporter) {
-	for j, name := range r.PrimaryKey {
-		c := findColumn(r.Columns, name)
-		if c == nil || c.Type == "" {
-			continue // reported elsewhere, or BigQuery knows
-		}
-		if err := compile([]table.Column{*c}, c.Name); err != nil && compile([]table.Column{*c}, "") == nil {
-			report(fmt.Sprintf("%s[%d]", at, j), "%v", err)
-		}
-	}
-}
+var exampleName = table.Name{Project: "project", Dataset: "dataset", Table: "table"}
 
 // validateColumns checks a list of columns, or of a STRUCT's fields.
-func (o *Options) validateColumns(columns []table.Column, at string, report reporter) {
+func validateColumns(columns []table.Column, at string, create bool, report reporter) {
 	for i := range columns {
 		c := &columns[i]
 		key := fmt.Sprintf("%s[%d]", at, i)
@@ -183,40 +162,41 @@ func (o *Options) validateColumns(columns []table.Column, at string, report repo
 		if j := slices.IndexFunc(columns[:i], func(other table.Column) bool { return strings.EqualFold(other.Name, c.Name) }); j >= 0 {
 			report(key+".name", "column %s is there twice, as %s[%d] before: BigQuery's names know no case", c.Name, at, j)
 		}
-		if c.Type == "" {
-			report(key+".type", "column %s has no type", c.Name)
-			continue
-		}
 		if c.FromScale != 0 && c.From != table.FromDecimal {
 			report(key+".scale", "it has a meaning with from: decimal only")
 		}
+		validateColumns(c.Fields, key+".fields", create, report)
 		switch {
-		case c.Type != table.Struct && c.Fields != nil:
-			report(key+".fields", "column %s is %s; only a STRUCT has fields", c.Name, c.Type)
-		case c.Type == table.Struct && len(c.Fields) == 0:
-			report(key, "column %s is a STRUCT without fields", c.Name)
-		case c.Type == table.Struct:
-			o.validateColumns(c.Fields, key+".fields", report)
+		case c.Type == "" && create:
+			report(key+".type", "column %s has no type, and its table may have to be created", c.Name)
+		case c.Type == "":
 		default:
-			if err := compile([]table.Column{*c}, ""); err != nil {
+			for _, err := range columnProblems(*c) {
 				report(key, "%v", err)
 			}
 		}
 	}
 }
 
-// compile reports what keeps rows of these columns from being encoded. An empty
-// key stands for a key column of its own.
-func compile(columns []table.Column, key string) error {
-	if key == "" {
-		const other = "key_of_the_row"
-		columns, key = append(slices.Clone(columns), table.Column{Name: other, Type: table.Int64}), other
+// columnProblems returns what is wrong with a column, apart from its fields.
+func columnProblems(c table.Column) []error {
+	if len(c.Fields) > 0 {
+		c.Fields = []table.Column{{Name: "field", Type: table.Int64}}
 	}
-	_, err := rowproto.Compile(&table.Table{Columns: columns, PrimaryKey: []string{key}})
-	if inner := errors.Unwrap(err); inner != nil {
-		return inner // the table's name that it is wrapped in means nothing here
+	t := &table.Table{Name: exampleName, Columns: []table.Column{c, {Name: "key_of_the_row", Type: table.Int64}}, PrimaryKey: []string{"key_of_the_row"}}
+	problems := table.Problems(t)
+	if len(problems) == 0 {
+		// What a table may have need not be what rows can be encoded for.
+		if _, err := rowproto.Compile(t); err != nil {
+			problems = append(problems, err)
+		}
 	}
-	return err
+	for i, err := range problems {
+		if inner := errors.Unwrap(err); inner != nil {
+			problems[i] = inner // without the table's name, which is made up
+		}
+	}
+	return problems
 }
 
 func findColumn(columns []table.Column, name string) *table.Column {

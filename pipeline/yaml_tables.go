@@ -9,9 +9,6 @@ import (
 	"beamcdc/schemas/table"
 )
 
-// maxNesting is BigQuery's limit for STRUCTs in each other.
-const maxNesting = 15
-
 // tables reads the list of rules.
 func (y *reader) tables(node ast.Node, key string) {
 	y.sequence(node, key, "- {source: public.orders, destination: shop.orders}", func(item ast.Node, key string) {
@@ -47,8 +44,8 @@ func (y *reader) tables(node ast.Node, key string) {
 
 // columns reads a list of columns, or of a STRUCT's fields.
 func (y *reader) columns(node ast.Node, key string, depth int) []table.Column {
-	if depth > maxNesting {
-		y.report(node, key, fmt.Sprintf("STRUCTs are nested deeper than BigQuery's %d levels", maxNesting))
+	if depth > table.MaxNesting {
+		y.report(node, key, fmt.Sprintf("STRUCTs are nested deeper than BigQuery's %d levels", table.MaxNesting))
 		return nil
 	}
 	columns := []table.Column{}

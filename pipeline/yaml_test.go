@@ -99,6 +99,26 @@ func TestValidate_findings(t *testing.T) {
 	}
 }
 
+// Without create_tables columns may be hints to some of those that BigQuery has.
+func TestValidate_hints(t *testing.T) {
+	o := Parse("hints.yaml", []byte(`
+source: {subscription: projects/demo/subscriptions/changes}
+tables:
+  - source: public.orders
+    destination: shop.orders
+    primary_key: [order_id]
+    columns:
+      - {name: total, from: decimal, scale: 2}
+      - {name: address, fields: [{name: moved_on, from: days}]}
+    cluster_by: [status]
+    partition_by: {column: day, type: DAY}
+dead_letters: {directory: dead}
+`))
+	if err := o.Validate(); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestFindings_haveLines(t *testing.T) {
 	files, _ := filepath.Glob("testdata/findings/*.yaml")
 	for _, file := range files {
