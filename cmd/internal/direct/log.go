@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/util/hooks"
@@ -15,8 +16,14 @@ import (
 
 // Init initializes Beam in a command that has parsed its flags, and sends the log
 // to w: lines of text, of the given level or above ("debug", "info", "warn",
-// "error"). In a worker it does not return.
+// "error"). In a worker it does not return. Only the first call has an effect.
 func Init(w io.Writer, level string) {
+	initialize.Do(func() { initBeam(w, level) })
+}
+
+var initialize sync.Once
+
+func initBeam(w io.Writer, level string) {
 	if !flag.CommandLine.Parsed() {
 		_ = flag.CommandLine.Parse(nil) // Beam reads its flags, set or not
 	}
