@@ -15,7 +15,7 @@ const deleteRetention = 48 * time.Hour
 
 // defaultMergeRows is the number of pending changes below which reads bear their
 // cost rather than a merge.
-const defaultMergeRows = 50_000
+const defaultMergeRows = 200_000
 
 // mergeThreshold is the number of pending changes from which on a merge pays for
 // a baseline of this many rows: its cost is that of a look at the whole baseline,

@@ -159,6 +159,7 @@ func TestRefusal_Requests(t *testing.T) {
 	for _, table := range []string{"keyless", "t", "required"} {
 		e.want(table)
 	}
+	e.writer("t", true).append() // a request without rows is none to refuse
 	// The connection goes on after an error, and remembers what the request said.
 	w := e.writer("t", true)
 	r := w.request(row)

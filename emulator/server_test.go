@@ -3,16 +3,13 @@ package emulator
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"strings"
 	"testing"
-	"time"
 
 	"cloud.google.com/go/bigquery"
 	"cloud.google.com/go/bigquery/storage/apiv1/storagepb"
-	"cloud.google.com/go/bigquery/storage/managedwriter"
 	"cloud.google.com/go/bigquery/storage/managedwriter/adapt"
 	"google.golang.org/api/option"
 	"google.golang.org/grpc"
@@ -237,44 +234,4 @@ func (e *env) want(table string, rows ...string) {
 	if g, w := strings.Join(texts, "\n"), strings.Join(rows, "\n"); g != w {
 		e.t.Errorf("rows of %s:\n%s\nwant:\n%s", table, g, w)
 	}
-}
-
-// Google's own writer, with nothing but its endpoint changed.
-func TestManagedWriter(t *testing.T) {
-	e := newEnv(t, Options{})
-	e.table("orders", "id INTEGER, status STRING, at TIMESTAMP", "id")
-	ctx := t.Context()
-	client, err := managedwriter.NewClient(ctx, "p", option.WithEndpoint(e.GRPCAddr()), option.WithoutAuthentication(),
-		option.WithGRPCDialOption(grpc.WithTransportCredentials(insecure.NewCredentials())))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = client.Close() }()
-	message := e.descriptor("orders", true)
-	stream, err := client.NewManagedStream(ctx, managedwriter.WithDestinationTable("projects/p/datasets/d/tables/orders"),
-		managedwriter.WithSchemaDescriptor(message), managedwriter.EnableWriteRetries(true))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var results []*managedwriter.AppendResult
-	for i := range 20 {
-		row := fmt.Sprintf(`{"id":%d,"status":"s%d","at":%d,"_CHANGE_TYPE":"UPSERT","_CHANGE_SEQUENCE_NUMBER":"%X"}`, i%3, i, time.Unix(int64(i), 0).UnixMicro(), i)
-		result, err := stream.AppendRows(ctx, [][]byte{encode(t, message, row)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		results = append(results, result)
-	}
-	for _, result := range results {
-		if offset, err := result.GetResult(ctx); err != nil || offset != managedwriter.NoStreamOffset {
-			t.Fatalf("offset %d, error %v", offset, err)
-		}
-	}
-	if err := stream.Close(); !errors.Is(err, io.EOF) {
-		t.Error(err)
-	}
-	e.want("orders",
-		`{"id":"0","status":"s18","at":"1970-01-01T00:00:18.000000Z"}`,
-		`{"id":"1","status":"s19","at":"1970-01-01T00:00:19.000000Z"}`,
-		`{"id":"2","status":"s17","at":"1970-01-01T00:00:17.000000Z"}`)
 }

@@ -91,7 +91,7 @@ func connect(ctx context.Context, path string, log *slog.Logger, now func() time
 			// A checkpoint writes every table's metadata: the default, after each 16 MB of
 			// log, is too often for thousands of tables. The log is read when the
 			// database is opened after a crash, so it can't be much longer.
-			"SET checkpoint_threshold = '128MB'",
+			"SET checkpoint_threshold = '256MB'",
 		} {
 			if _, err := exec.ExecContext(context.Background(), statement, nil); err != nil {
 				return fmt.Errorf("setting up a DuckDB connection: %w", err)
