@@ -138,10 +138,10 @@ func TestDrain_LeavesTheRestAtPubsub(t *testing.T) {
 func TestRead_OutstandingStaysInBounds(t *testing.T) {
 	tests := map[string]struct {
 		edit func(*Config)
-		want int // messages, each of 8 bytes and more
+		want int // messages of 10 bytes
 	}{
 		"messages": {func(c *Config) { c.MaxOutstandingMessages = 30 }, 30},
-		"bytes":    {func(c *Config) { c.MaxOutstandingBytes = 300; c.Streams = 1 }, 30},
+		"bytes":    {func(c *Config) { c.MaxOutstandingBytes = 150; c.Streams = 1 }, 15},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -177,6 +177,23 @@ func TestReceiver_CloseFlushesAcks(t *testing.T) {
 	goleak.VerifyNone(t, before, goleak.IgnoreTopFunction("cloud.google.com/go/pubsub/v2.(*messageIterator).streamKeepAliveHandler"))
 }
 
+// A stream that stays open while a drain waits for the last acks goes on to get
+// messages, which then come to nobody until their leases end.
+func TestReceiver_DrainEndsTheStreamsAndGoesOnToAck(t *testing.T) {
+	server, config := startFirehose(t, 100, nil)
+	config.MaxOutstandingMessages, config.Streams = 10, 2
+	r := startReceiver(t, config)
+	taken := takeAll(t, r, 1, 10)
+	eventually(t, "the streams are open", func() bool { return server.Counts().Streams == r.config.Streams })
+	r.drain()
+	eventually(t, "the streams are closed", func() bool { return server.Counts().Streams == 0 })
+	r.settle(receiptsOf(taken))
+	eventually(t, "what was taken before is acked", func() bool { return server.Counts().Acked == 10 })
+	if _, done, err := r.next(nil, 2, 10); !done || err != nil {
+		t.Errorf("done %t, error %v", done, err)
+	}
+}
+
 func TestReceiver_CloseIsBounded(t *testing.T) {
 	server, config := startFirehose(t, 10, nil)
 	r := newReceiver(config)

@@ -81,6 +81,7 @@ type Counts struct {
 	LateAcks       int // acks of a delivery that was acked, nacked or expired before
 	Outstanding    int // deliveries that are none of these
 	MaxOutstanding int // the most there ever were
+	Streams        int // open streams
 }
 
 // lease is a delivery that is neither acked nor nacked nor expired.
@@ -345,6 +346,9 @@ func (s *subscriber) StreamingPull(pull pubsubpb.Subscriber_StreamingPullServer)
 		maxBytes:    first.GetMaxOutstandingBytes(),
 		deadline:    max(time.Duration(first.GetStreamAckDeadlineSeconds())*time.Second, 10*time.Second),
 	}
+	s.mu.Lock()
+	s.count.Streams++
+	s.mu.Unlock()
 	properties := &pubsubpb.StreamingPullResponse_SubscriptionProperties{MessageOrderingEnabled: s.options.Ordered}
 	stop := context.AfterFunc(pull.Context(), func() { s.leave(st) })
 	defer stop()
@@ -382,6 +386,9 @@ func (s *subscriber) StreamingPull(pull pubsubpb.Subscriber_StreamingPullServer)
 func (s *Server) leave(st *stream) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	st.over = true
+	if !st.over {
+		st.over = true
+		s.count.Streams--
+	}
 	s.more.Broadcast()
 }
