@@ -36,10 +36,16 @@ type bundle struct {
 	ctx      context.Context //nolint:containedctx // a bundle is a scope: its end ends its requests
 	cancel   context.CancelCauseFunc
 	writer   *writer
-	filling  map[streamKey]*request
-	latest   *request // the one of filling that took the latest row, or nil
-	gathered int      // encoded bytes in filling
+	lanes    map[streamKey]*lane
+	latest   *lane // the one that took the latest row
+	gathered int   // encoded bytes that are in the lanes
 	results  results
+}
+
+// lane is where the rows of one stream gather to a request.
+type lane struct {
+	schema  *schema
+	request *request
 }
 
 // errLate ends a bundle whose last requests take longer than FinishFor.
@@ -59,7 +65,7 @@ type results struct {
 func (w *writer) begin(ctx context.Context) *bundle {
 	b := &bundle{
 		writer:  w,
-		filling: make(map[streamKey]*request),
+		lanes:   make(map[streamKey]*lane),
 		results: results{changed: make(chan struct{}, 1)},
 	}
 	b.ctx, b.cancel = context.WithCancelCause(ctx)
@@ -96,61 +102,60 @@ func (b *bundle) add(row *change.Row, at beam.EventTime) error {
 		b.reject(row, at, reasonNoSequence, "the row has no sequence")
 		return nil
 	}
-	key := streamKey{table: row.Table, schema: row.Schema}
-	r := b.latest
-	if r == nil || r.key != key {
-		r = b.filling[key]
+	l, err := b.lane(streamKey{table: row.Table, schema: row.Schema})
+	if errors.Is(err, errUnknownSchema) {
+		b.reject(row, at, reasonSchemaChanged, err.Error())
+		return nil
 	}
-	if r == nil {
-		s, err := b.writer.describe(b.ctx, key)
-		if errors.Is(err, errUnknownSchema) {
-			b.reject(row, at, reasonSchemaChanged, err.Error())
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("describing the rows of table %s: %w", key.table, err)
-		}
-		r = &request{key: key, schema: s, bytes: s.overhead}
-		b.filling[key] = r
+	if err != nil {
+		return fmt.Errorf("describing the rows of table %s: %w", row.Table, err)
 	}
 	config := &b.writer.config
 	size := framedSize(len(row.Data))
-	if r.schema.overhead+size > config.MaxRequestBytes {
+	if l.schema.overhead+size > config.MaxRequestBytes {
 		b.reject(row, at, reasonTooLarge, fmt.Sprintf("the row has %d bytes; with %d for its table's descriptor a request may have %d",
-			size, r.schema.overhead, config.MaxRequestBytes))
+			size, l.schema.overhead, config.MaxRequestBytes))
 		return nil
 	}
-	if len(r.rows) > 0 && r.bytes+size > config.TargetRequestBytes {
-		if err := b.send(r); err != nil {
+	if len(l.request.rows) > 0 && l.request.bytes+size > config.TargetRequestBytes {
+		if err := b.send(l); err != nil {
 			return err
 		}
-		r = b.fresh(r)
 	}
-	b.latest = r
-	r.push(row, at, size)
+	l.request.push(row, at, size)
 	b.gathered += size
-	if r.bytes >= config.TargetRequestBytes || len(r.rows) >= config.MaxRequestRows {
-		if err := b.send(r); err != nil {
-			return err
-		}
-	} else if b.gathered >= config.MaxBufferedBytes {
+	if l.request.bytes >= config.TargetRequestBytes || len(l.request.rows) >= config.MaxRequestRows {
+		return b.send(l)
+	}
+	if b.gathered >= config.MaxBufferedBytes {
 		return b.send(b.fullest())
 	}
 	return nil
 }
 
-// fresh starts the next request for the stream of one that was sent.
-func (b *bundle) fresh(sent *request) *request {
-	r := &request{key: sent.key, schema: sent.schema, bytes: sent.schema.overhead}
-	b.filling[r.key] = r
-	return r
+// lane returns the lane of the stream. Successive rows are often of one.
+func (b *bundle) lane(key streamKey) (*lane, error) {
+	if b.latest != nil && b.latest.request.key == key {
+		return b.latest, nil
+	}
+	l := b.lanes[key]
+	if l == nil {
+		s, err := b.writer.describe(b.ctx, key)
+		if err != nil {
+			return nil, err
+		}
+		l = &lane{schema: s, request: newRequest(key, s, 0)}
+		b.lanes[key] = l
+	}
+	b.latest = l
+	return l, nil
 }
 
-func (b *bundle) fullest() *request {
-	var most *request
-	for _, r := range b.filling {
-		if most == nil || r.bytes > most.bytes {
-			most = r
+func (b *bundle) fullest() *lane {
+	var most *lane
+	for _, l := range b.lanes {
+		if most == nil || l.request.bytes-l.schema.overhead > most.request.bytes-most.schema.overhead {
+			most = l
 		}
 	}
 	return most
@@ -164,13 +169,11 @@ func (b *bundle) reject(row *change.Row, at beam.EventTime, reason, text string)
 	b.results.add(&result{rejected: []rejection{{newPending(row, at), row.Table, reason, text}}})
 }
 
-// send hands the request to a goroutine of its own once the process has room for
-// it in flight.
-func (b *bundle) send(r *request) error {
-	delete(b.filling, r.key)
-	if b.latest == r {
-		b.latest = nil
-	}
+// send hands the lane's request to a goroutine of its own once the process has
+// room for it in flight.
+func (b *bundle) send(l *lane) error {
+	r := l.request
+	l.request = newRequest(r.key, r.schema, len(r.rows))
 	b.gathered -= r.bytes - r.schema.overhead
 	s := b.writer.streams
 	if err := s.requests.Acquire(b.ctx, 1); err != nil {
@@ -233,11 +236,11 @@ func (b *bundle) finish(take func(*result)) error {
 	defer b.cancel(nil)
 	late := time.AfterFunc(b.writer.config.FinishFor, func() { b.cancel(errLate) })
 	defer late.Stop()
-	for _, r := range b.filling {
-		if len(r.rows) == 0 {
+	for _, l := range b.lanes {
+		if len(l.request.rows) == 0 {
 			continue
 		}
-		if err := b.send(r); err != nil {
+		if err := b.send(l); err != nil {
 			return err
 		}
 	}

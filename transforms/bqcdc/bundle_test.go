@@ -418,17 +418,17 @@ func TestBundle_slowIsNotSilent(t *testing.T) {
 		return nil, nil
 	}
 	c := testConfig(s)
-	c.AppendTimeout = 150 * time.Millisecond
+	c.AppendTimeout = 700 * time.Millisecond
 	c.MaxRequestRows = 1
 	var rows []change.Row
-	for i := range 20 {
+	for i := range 40 { // the last one waits for more than a second
 		rows = append(rows, testRow("p.d.t", fmt.Sprint(i), uint64(i+1)))
 	}
 	if _, err := write(t, newTestWriter(t, c), rows...); err != nil {
 		t.Fatal(err)
 	}
-	if connections, appends, _ := s.count(); connections != 1 || appends != 20 {
-		t.Errorf("%d appends on %d connections, want 20 on 1", appends, connections)
+	if connections, appends, _ := s.count(); connections != 1 || appends != 40 {
+		t.Errorf("%d appends on %d connections, want 40 on 1", appends, connections)
 	}
 }
 
@@ -526,7 +526,10 @@ func TestBundle_inflightIsBounded(t *testing.T) {
 		}
 		close(added)
 	}()
-	time.Sleep(100 * time.Millisecond)
+	for deadline := time.Now().Add(5 * time.Second); len(added) < 3 && time.Now().Before(deadline); {
+		time.Sleep(time.Millisecond)
+	}
+	time.Sleep(50 * time.Millisecond)
 	if n := len(added); n != 3 {
 		t.Errorf("%d rows were taken while 3 may be in flight", n)
 	}

@@ -1,6 +1,7 @@
 package bqcdc
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -53,6 +54,12 @@ type request struct {
 	rows   []pending
 	bytes  int // encoded, framing and descriptor included
 	memory int // about what it holds, messages included
+
+	expected int // as many rows as the lane's request before had
+}
+
+func newRequest(key streamKey, s *schema, expected int) *request {
+	return &request{key: key, schema: s, bytes: s.overhead, expected: expected}
 }
 
 // schema is what is sent to describe a stream's rows.
@@ -105,23 +112,35 @@ func dataBytes(rows []pending) int {
 	return n
 }
 
-// A pending row is some 200 bytes, a request may have ten thousands of them, and growing a slice to that costs more than encoding the request. So
-// large ones are used again; a request of few rows, of which a job of many tables
-// has many at a time, begins small.
+// A pending row is some 200 bytes, a request may have ten thousands of them, and
+// growing a slice to that costs more than encoding the request. So a request makes
+// room for as many rows as the one before it had, and large slices are used again;
+// a lane's first request, of which a job of many tables has many, begins small.
 const manyRows = 64
 
 var rowSlices sync.Pool // of *[]pending, empty, their memory cleared
 
 // push appends a row.
 func (r *request) push(row *change.Row, at beam.EventTime, size int) {
-	if n := len(r.rows); n == cap(r.rows) && n >= manyRows {
-		if used, _ := rowSlices.Get().(*[]pending); used != nil && cap(*used) > n {
-			r.rows = append(*used, r.rows...)
-		}
+	if len(r.rows) == cap(r.rows) {
+		r.grow()
 	}
 	r.rows = append(r.rows, newPending(row, at))
 	r.bytes += size
 	r.memory += memoryOf(row)
+}
+
+// grow makes room for at least one more row.
+func (r *request) grow() {
+	n := max(len(r.rows)+1, r.expected)
+	if n <= manyRows {
+		return
+	}
+	if used, _ := rowSlices.Get().(*[]pending); used != nil && cap(*used) >= n {
+		r.rows = append(*used, r.rows...)
+		return
+	}
+	r.rows = slices.Grow(r.rows, n-len(r.rows)+n/8)
 }
 
 // memoryOf is about what a row holds. Its message may be shared with others.

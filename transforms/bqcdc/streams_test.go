@@ -139,7 +139,9 @@ func TestStreams_serverAway(t *testing.T) {
 	addr := listener.Addr().String()
 	_ = listener.Close()
 	away := &writeServer{addr: addr, rows: make(map[string][][]byte)}
-	w := newTestWriter(t, testConfig(away))
+	c := testConfig(away)
+	c.RetryFor = time.Minute
+	w := newTestWriter(t, c)
 	serve := func() *grpc.Server {
 		listener, err := net.Listen("tcp", addr)
 		if err != nil {
