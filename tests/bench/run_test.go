@@ -13,6 +13,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/core/runtime/exec/optimized" // as cmd/launch
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/util/hooks"
 	beamlog "github.com/apache/beam/sdks/v2/go/pkg/beam/log"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/ptest"
 
@@ -23,6 +24,9 @@ import (
 
 func TestMain(m *testing.M) {
 	beamlog.LogLevel = "warn" // a line for every state of every job is too much
+	if err := hooks.EnableHook(countersHook); err != nil {
+		panic(err)
+	}
 	ptest.Main(m)
 }
 
@@ -98,35 +102,28 @@ func (w *world) run(tb testing.TB, g graph, messages int) result {
 
 	p, s := beam.NewPipelineWithRoot()
 	g.build(s, options)
-	type ending struct {
-		result beam.PipelineResult
-		err    error
-	}
-	ended := make(chan ending, 1)
+	ended, counted := make(chan error, 1), total.snapshot()
 	heap, start, before := watchHeap(server), time.Now(), cpuTime()
 	go func() {
-		result, err := beam.Run(context.Background(), "prism", p)
-		ended <- ending{result, err}
+		_, err := beam.Run(context.Background(), "prism", p)
+		ended <- err
 	}()
 	select {
 	case <-server.Done():
-	case e := <-ended:
-		tb.Fatalf("the %s graph ended early: %v; %+v", g.name, e.err, server.Counts())
+	case err := <-ended:
+		tb.Fatalf("the %s graph ended early: %v; %+v", g.name, err, server.Counts())
 	}
-	r := result{elapsed: time.Since(start), cpu: cpuTime() - before, source: server.Counts(), heap: heap(), counts: make(map[string]int64)}
+	r := result{elapsed: time.Since(start), cpu: cpuTime() - before, source: server.Counts(), heap: heap()}
 	pubsubsource.Drain(options.SourceConfig())
-	e := <-ended
-	if e.err != nil {
-		tb.Fatalf("the %s graph failed: %v", g.name, e.err)
+	if err := <-ended; err != nil {
+		tb.Fatalf("the %s graph failed: %v", g.name, err)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	if err := pubsubsource.Close(ctx, options.SourceConfig()); err != nil {
 		tb.Fatal(err)
 	}
-	for _, c := range e.result.Metrics().AllMetrics().Counters() {
-		r.counts[c.Namespace()+"/"+c.Name()] += c.Result()
-	}
+	r.counts = total.since(counted)
 	return r
 }
 
