@@ -441,6 +441,9 @@ func TestCheck_unreachable(t *testing.T) {
 		want   string
 	}{
 		{"REST", func(c *Config) { c.RESTEndpoint = "http://" + nowhere }, "http://" + nowhere},
+		{"REST, patterns only", func(c *Config) {
+			c.RESTEndpoint, c.Rules = "http://"+nowhere, []table.Rule{{Source: "public.*", Destination: "shop.{table}"}}
+		}, "http://" + nowhere},
 		{"gRPC", func(c *Config) { c.GRPCEndpoint = nowhere }, "connecting to the Storage Write API at " + nowhere},
 	} {
 		t.Run(test.name, func(t *testing.T) {

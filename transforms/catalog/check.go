@@ -3,6 +3,8 @@ package catalog
 import (
 	"context"
 	"fmt"
+	"net"
+	"net/url"
 	"sync"
 
 	"google.golang.org/grpc"
@@ -23,6 +25,11 @@ func (c *Catalog) Check(ctx context.Context) []error {
 		return []error{err}
 	}
 	matches := c.router.Literals()
+	if len(matches) == 0 {
+		if err := c.reachREST(ctx); err != nil {
+			return []error{err}
+		}
+	}
 	errs := make([]error, len(matches))
 	// The first table alone tells whether BigQuery can be reached at all.
 	if len(matches) > 0 {
@@ -47,6 +54,28 @@ func (c *Catalog) Check(ctx context.Context) []error {
 		}
 	}
 	return found
+}
+
+// reachREST connects to the configured REST address: with no table to ask for,
+// any call would need a permission that the pipeline does not.
+func (c *Catalog) reachREST(ctx context.Context) error {
+	if c.config.RESTEndpoint == "" {
+		return nil
+	}
+	address, err := url.Parse(c.config.RESTEndpoint)
+	if err != nil {
+		return fmt.Errorf("connecting to BigQuery: %w", err)
+	}
+	port := address.Port()
+	if port == "" {
+		port = address.Scheme
+	}
+	dialer := net.Dialer{Timeout: c.config.CallTimeout}
+	connection, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(address.Hostname(), port))
+	if err != nil {
+		return fmt.Errorf("connecting to BigQuery (REST, %s): %w", c.config.RESTEndpoint, err)
+	}
+	return connection.Close()
 }
 
 // reachGRPC connects to the Storage Write API, where an address is configured.
