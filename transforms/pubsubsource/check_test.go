@@ -69,6 +69,10 @@ func TestCheck_PubsubEmulatorHost(t *testing.T) {
 	if err := Check(t.Context(), Config{Subscription: f.config.Subscription}); err != nil {
 		t.Error(err)
 	}
+	t.Setenv("PUBSUB_EMULATOR_HOST", "127.0.0.1:1") // the endpoint goes before it
+	if err := Check(t.Context(), f.config); err != nil {
+		t.Error(err)
+	}
 }
 
 func TestCheck_UnreachableEndpoint(t *testing.T) {

@@ -30,8 +30,10 @@ func TestGate_CountsWaitingArrivingAndOutstanding(t *testing.T) {
 	g.arrive(6, 60) // 2 wait, 6 arrive
 	g.take(10)
 	g.take(10) // 2 wait, 4 arrive, 2 are outstanding
-	if !entered(t, g) || !entered(t, g) {
-		t.Fatal("no room for the ninth and tenth")
+	for range 2 {
+		if !entered(t, g) {
+			t.Fatal("no room for the ninth and tenth")
+		}
 	}
 	if entered(t, g) {
 		t.Fatal("room for an eleventh")

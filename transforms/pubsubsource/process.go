@@ -81,6 +81,12 @@ func (r *receiver) snapshot() Counts {
 	return stats
 }
 
+func (r *receiver) counts() (outstanding int, redelivered uint64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.outstanding), r.stats.Redelivered
+}
+
 // Drain ends the taking of messages, for a pipeline that runs in this process:
 // [Read] emits what was taken before and ends, which ends the job once all is
 // written. It does not wait. A pipeline that starts later is drained too, until

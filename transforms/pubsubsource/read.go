@@ -81,7 +81,7 @@ func (fn *readFn) CreateTracker(rest restriction) *sdf.LockRTracker {
 // TruncateRestriction ends the source for a runner that drains. What is queued is
 // not emitted, and comes again.
 func (fn *readFn) TruncateRestriction(*sdf.LockRTracker, []byte) restriction {
-	Drain(fn.Config)
+	receiverOf(fn.Config).truncate()
 	return restriction{Over: true}
 }
 
@@ -100,6 +100,10 @@ func (fn *readFn) ProcessElement(
 		return sdf.StopProcessing(), nil
 	}
 	r := receiverOf(fn.Config)
+	if committed == 0 && r.isTruncated() {
+		forget(r) // the pipeline that a runner drained is over, this is another
+		r = receiverOf(fn.Config)
+	}
 	if err := r.start(); err != nil {
 		forget(r)
 		return sdf.StopProcessing(), err

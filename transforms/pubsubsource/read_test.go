@@ -195,7 +195,7 @@ func TestRead_RedeliveryAfterAKill(t *testing.T) {
 	})
 	eventually(t, "all are emitted", func() bool { return sink.seen() == n })
 	killed := openReceiver(f.config)
-	_ = killed.client.Close() // cuts the streams; nothing is nacked
+	_ = killed.closeClient() // cuts the streams; nothing is nacked
 	if err := <-done; err == nil {
 		t.Error("the job outlived its connection")
 	}

@@ -194,6 +194,21 @@ func TestReceiver_DrainEndsTheStreamsAndGoesOnToAck(t *testing.T) {
 	}
 }
 
+// A runner that drains asks for nothing more: the queue goes back to Pub/Sub, and
+// what was emitted is still acked.
+func TestReceiver_TruncateGivesTheQueueBack(t *testing.T) {
+	server, config := startFirehose(t, 50, nil)
+	r := startReceiver(t, config)
+	taken := takeAll(t, r, 1, 20)
+	eventually(t, "the rest is queued", func() bool { return r.snapshot().Queued == 30 })
+	r.truncate()
+	eventually(t, "the queue is back", func() bool { return server.Counts().Nacked == 30 })
+	if acked, _ := r.settle(receiptsOf(taken)); acked != 20 {
+		t.Errorf("%d acked, want 20", acked)
+	}
+	eventually(t, "what was emitted is acked", func() bool { return server.Counts().Acked == 20 })
+}
+
 func TestReceiver_CloseIsBounded(t *testing.T) {
 	server, config := startFirehose(t, 10, nil)
 	r := newReceiver(config)
