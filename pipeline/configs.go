@@ -71,7 +71,7 @@ func (o *Options) writer() bqcdc.Config {
 		TargetRequestBytes: o.Runtime.TargetRequestBytes,
 		MaxRequestBytes:    o.Runtime.MaxRequestBytes,
 		RetryFor:           o.Runtime.RetryFor,
-		FinishFor:          o.Runtime.FinishFor,
+		FinishFor:          o.finishFor(),
 	}
 }
 
@@ -82,8 +82,18 @@ func (o *Options) letterWriter() bqcdc.Config {
 		Catalog:   o.catalog(deadletter.TableRule(o.DeadLetters.Table)),
 		TraceID:   o.Runtime.TraceID,
 		RetryFor:  o.Runtime.RetryFor,
-		FinishFor: o.Runtime.FinishFor,
+		FinishFor: o.finishFor(),
 	}
+}
+
+// finishFor is for how long a bundle's end waits for its appends. Beam's local
+// runner fails the job with the bundle, so there it is as long as any append is
+// tried; a runner that repeats bundles is to have the worker back sooner.
+func (o *Options) finishFor() time.Duration {
+	if o.Runtime.FinishFor == 0 && !o.RunnerOwnsSource {
+		return cmp.Or(o.Runtime.RetryFor, bqcdc.DefaultRetryFor)
+	}
+	return o.Runtime.FinishFor
 }
 
 func (o *Options) deadLetters() deadletter.Config {

@@ -60,3 +60,26 @@ func FuzzDecodeLetter(f *testing.F) {
 		}
 	})
 }
+
+func TestLetter_id(t *testing.T) {
+	receipts := func(parts ...uint32) []change.Receipt {
+		list := []change.Receipt{{}, {Token: 8, Part: 0, Parts: 4}} // of a superseded row
+		for _, part := range parts {
+			list = append(list, change.Receipt{Token: 7, Part: part, Parts: 4})
+		}
+		return list
+	}
+	for _, test := range []struct {
+		want string
+		l    Letter
+	}{
+		{"1/decode/0", Letter{Message: change.Message{ID: "1"}, Stage: "decode"}},
+		{"1/key/3", Letter{Message: change.Message{ID: "1"}, Stage: "key", Part: 3}},
+		{"1/write/2", Letter{Message: change.Message{ID: "1", Token: 7}, Stage: "write", Receipts: receipts(3, 2)}},
+		{"1/write/0", Letter{Message: change.Message{ID: "1", Token: 7}, Stage: "write", Receipts: receipts(0, 1)}},
+	} {
+		if got := test.l.id(); got != test.want {
+			t.Errorf("id = %s, want %s", got, test.want)
+		}
+	}
+}

@@ -45,9 +45,18 @@ func (l *Letter) stored() Stored {
 }
 
 // id names the letter: the same for every delivery of its message, so that a
-// redelivery replaces the stored letter instead of adding one.
+// redelivery replaces the stored letter instead of adding one. What comes last is
+// the first of the letter's units (see Receipts), which tells letters of one
+// message apart that the stage can't number: the writer knows rows, not parts.
+// Where the runner acks there are no units, and it is the part.
 func (l *Letter) id() string {
-	return l.Message.ID + "/" + l.Stage + "/" + strconv.FormatUint(uint64(l.Part), 10)
+	number := l.Part
+	for i, own := 0, false; i < len(l.Receipts); i++ {
+		if r := &l.Receipts[i]; l.Message.Token != 0 && r.Token == l.Message.Token && (!own || r.Part < number) {
+			number, own = r.Part, true
+		}
+	}
+	return l.Message.ID + "/" + l.Stage + "/" + strconv.FormatUint(uint64(number), 10)
 }
 
 // ReadDirectory returns the letters stored in a directory, in the order of their

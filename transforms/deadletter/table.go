@@ -39,7 +39,7 @@ func TableRule(destination string) table.Rule {
 		Source: tableSource, Destination: destination,
 		PrimaryKey: []string{"id", "piece"},
 		Columns: []table.Column{
-			required("id", table.String, "message ID, stage and part"),
+			required("id", table.String, "message ID, stage, and a number that tells the message's letters apart"),
 			required("piece", table.Int64, "which piece of the data this row holds, from 1"),
 			column("pieces", table.Int64, "how many pieces the data is in"),
 			column("stage", table.String, "where the message could not be processed"),

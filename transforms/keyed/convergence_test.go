@@ -156,8 +156,8 @@ func drawHistory(t *rapid.T) history {
 func encodeAll(t *rapid.T, k *keyer, events []change.Event) []change.Row {
 	var rows []change.Row
 	f := &rowsFn{}
-	d := &destination{keyer: k}
-	d.Destination = destinationOf(k.plan)
+	d := destinationOf(k.plan)
+	d.keyer = k
 	for i := range events {
 		e := &events[i]
 		changes, err := k.split(e, e.Sequence, deadletter.Receipts(&e.Message, e.Part, e.Parts))

@@ -215,6 +215,9 @@ func TestKeyer_split_keysAreCanonical(t *testing.T) {
 	}
 }
 
-func destinationOf(plan *rowproto.Plan) *catalog.Destination {
-	return &catalog.Destination{Rule: &table.Rule{}, Table: plan.Table(), Plan: plan}
+func destinationOf(plan *rowproto.Plan) *destination {
+	return &destination{
+		Destination: &catalog.Destination{Rule: &table.Rule{}, Table: plan.Table(), Plan: plan},
+		name:        plan.Table().Name.String(), keyer: newKeyer(plan),
+	}
 }

@@ -85,6 +85,7 @@ type rowsFn struct {
 type destination struct {
 	*catalog.Destination
 	match catalog.Match
+	name  string // "project.dataset.table", made once
 	keyer *keyer
 }
 
@@ -227,7 +228,7 @@ func (f *rowsFn) encode(ctx context.Context, d *destination, e *change.Event, c 
 		return change.Row{}, refuseValue(StageEncode, err)
 	}
 	return change.Row{
-		Table:      d.Table.Name.String(),
+		Table:      d.name,
 		Schema:     d.Plan.Fingerprint(),
 		Type:       c.kind,
 		Sequence:   c.sequence,
@@ -260,7 +261,7 @@ func (f *rowsFn) destination(ctx context.Context, source string) (*destination, 
 	if err != nil {
 		return nil, fmt.Errorf("finding the destination of %s: %w", source, err)
 	}
-	d := &destination{Destination: found, match: match, keyer: f.keyer(found.Plan)}
+	d := &destination{Destination: found, match: match, name: found.Table.Name.String(), keyer: f.keyer(found.Plan)}
 	f.destinations[source] = d
 	return d, nil
 }
