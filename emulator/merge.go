@@ -111,10 +111,8 @@ func rollback(tx *sql.Tx, err error) error {
 	return err
 }
 
-// latestSQL selects the latest pending change of each key: the one with the
-// highest sequence, of equal ones the one ingested last. It finds the winners by
-// their place in the order of ingestion first, so that only they are carried on.
-func (s *schema) latestSQL(id int64, generations []generation) string {
+// pendingSQL selects all pending changes.
+func (s *schema) pendingSQL(id int64, generations []generation) string {
 	names := []string{metaColumns}
 	for _, c := range s.columns {
 		names = append(names, columnName(c))
@@ -124,9 +122,20 @@ func (s *schema) latestSQL(id int64, generations []generation) string {
 	for _, g := range generations {
 		pending = append(pending, fmt.Sprintf("SELECT %s FROM %s", columns, pendingName(id, g.number)))
 	}
-	all := strings.Join(pending, " UNION ALL ")
-	return fmt.Sprintf("SELECT * FROM (%[1]s) AS p SEMI JOIN (SELECT arg_max(_ord, (_s1, _s2, _s3, _s4, _sn, _ord)) AS winner"+
-		" FROM (%[1]s) GROUP BY %[2]s) AS w ON p._ord = w.winner", all, strings.Join(s.keyColumns(""), ", "))
+	return strings.Join(pending, " UNION ALL ")
+}
+
+// winnersSQL selects the latest pending change of each key, by its place in the
+// order of ingestion: the one with the highest sequence, of equal ones the one
+// ingested last.
+func (s *schema) winnersSQL(pending string) string {
+	return fmt.Sprintf("SELECT arg_max(_ord, (_s1, _s2, _s3, _s4, _sn, _ord)) AS winner FROM (%s) GROUP BY %s",
+		pending, strings.Join(s.keyColumns(""), ", "))
+}
+
+// latestSQL selects the pending changes that won.
+func latestSQL(pending, winners string) string {
+	return fmt.Sprintf("SELECT * FROM (%s) AS p SEMI JOIN (%s) AS w ON p._ord = w.winner", pending, winners)
 }
 
 func (s *schema) keyColumns(qualifier string) []string {
@@ -164,11 +173,14 @@ func laterSQL(a, b string) string {
 // Rows are deleted and inserted, not updated: DuckDB reclaims deleted rows at its
 // checkpoints, while the versions that updates leave pile up in memory.
 func (s *schema) mergeSQL(id int64, generations []generation, forgotten int64) []string {
-	base, latest := baseName(id), s.latestSQL(id, generations)
+	base, pending := baseName(id), s.pendingSQL(id, generations)
+	latest := latestSQL(pending, "FROM winners")
 	statements := []string{
+		"CREATE OR REPLACE TEMP TABLE winners AS " + s.winnersSQL(pending),
 		fmt.Sprintf("DELETE FROM %s WHERE NOT _live AND _at < %d", base, forgotten),
 		fmt.Sprintf("DELETE FROM %s AS b USING (%s) AS l WHERE %s AND %s", base, latest, s.sameKey("b", "l"), laterSQL("l", "b")),
 		fmt.Sprintf("INSERT INTO %[1]s BY NAME SELECT * FROM (%[2]s) AS l ANTI JOIN %[1]s AS b ON %[3]s", base, latest, s.sameKey("b", "l")),
+		"DROP TABLE winners",
 	}
 	for _, g := range generations {
 		statements = append(statements, "DROP TABLE "+pendingName(id, g.number))
@@ -190,6 +202,7 @@ func (s *schema) currentSQL(id int64, generations []generation, forgotten int64)
 	if len(generations) == 0 || len(s.key) == 0 {
 		return fmt.Sprintf("SELECT %s FROM %s WHERE _live", list(""), base)
 	}
+	pending := s.pendingSQL(id, generations)
 	// A row of the baseline counts unless a later change of its key is pending, a
 	// pending change unless a later row of its key is in the baseline.
 	return fmt.Sprintf(`WITH latest AS MATERIALIZED (%[1]s), known AS (SELECT * FROM %[3]s WHERE _live OR _at >= %[8]d)
@@ -197,5 +210,5 @@ SELECT %[2]s FROM %[3]s AS b LEFT JOIN latest AS l ON %[4]s WHERE b._live AND (l
 UNION ALL
 SELECT %[6]s FROM latest AS l ANTI JOIN (SELECT l._ord AS outdated FROM latest AS l JOIN known AS b ON %[4]s WHERE %[7]s) AS o
 ON l._ord = o.outdated WHERE l._live`,
-		s.latestSQL(id, generations), list("b."), base, s.sameKey("b", "l"), laterSQL("l", "b"), list("l."), laterSQL("b", "l"), forgotten)
+		latestSQL(pending, s.winnersSQL(pending)), list("b."), base, s.sameKey("b", "l"), laterSQL("l", "b"), list("l."), laterSQL("b", "l"), forgotten)
 }
