@@ -78,6 +78,10 @@ func (in *invocation) options() (pipeline.Options, error) {
 			return pipeline.Options{}, usageError{err}
 		}
 	}
+	// An emulator that speaks HTTP speaks no TLS at its other address either.
+	if o.Runtime.BigQueryGRPCEndpoint != "" && strings.HasPrefix(o.Runtime.BigQueryRESTEndpoint, "http://") {
+		o.Runtime.BigQueryPlaintext = true
+	}
 	return o, nil
 }
 
@@ -162,7 +166,8 @@ Beam's own flags work too. For dataflow the first of them are needed:
   --project --region --staging_location --temp_location --job_name --worker_binary --update
   --num_workers --max_num_workers --service_account_email --experiments --labels --dry_run …
 
-PUBSUB_EMULATOR_HOST names a Pub/Sub to use instead of Google's.
+PUBSUB_EMULATOR_HOST names a Pub/Sub to use instead of Google's. Where
+--bigquery_rest_endpoint is http://…, --bigquery_plaintext is set too.
 SIGTERM and SIGINT finish what was taken and leave the rest unacked; a second one ends at once.
 Exit status: 0 done, 1 it could not run or failed, 2 bad usage or configuration.
 `

@@ -12,13 +12,15 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem/gcs" // where Dataflow stages
-	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/dataflow"  // the runner
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
+	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/dataflow" // the runner
 
 	"beamcdc/cmd/internal/direct"
 	"beamcdc/pipeline"
@@ -85,6 +87,11 @@ func launch(args []string, signals <-chan os.Signal, stdout, stderr io.Writer) e
 // submit hands the job to a runner outside this process, and waits for it as long
 // as Beam's flags have it.
 func submit(runner string, o pipeline.Options) error {
+	// Beam would run "go build" for a worker's binary; this one is that already, on
+	// the workers' platform.
+	if self, err := os.Executable(); err == nil && *jobopts.WorkerBinary == "" && runtime.GOOS == "linux" && runtime.GOARCH == "amd64" {
+		*jobopts.WorkerBinary = self
+	}
 	p, s := beam.NewPipelineWithRoot()
 	pipeline.Build(s, o)
 	if _, err := beam.Run(context.Background(), runner, p); err != nil {

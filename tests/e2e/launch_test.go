@@ -101,7 +101,7 @@ func (s *services) launch(args ...string) *launched {
 	l := &launched{t: s.t, ended: make(chan struct{})}
 	l.command = exec.Command(binary(s.t, "launch"), append([]string{
 		"--config", s.config, "--runner", "direct",
-		"--bigquery_rest_endpoint", s.bigquery.RESTAddr(), "--bigquery_grpc_endpoint", s.bigquery.GRPCAddr(), "--bigquery_plaintext",
+		"--bigquery_rest_endpoint", s.bigquery.RESTAddr(), "--bigquery_grpc_endpoint", s.bigquery.GRPCAddr(),
 	}, args...)...)
 	l.command.Env = append(os.Environ(), "PUBSUB_EMULATOR_HOST="+s.pubsub.Addr, "TMPDIR="+s.t.TempDir())
 	l.command.Stdout, l.command.Stderr = &l.stdout, &l.stderr
@@ -222,6 +222,7 @@ func (s *services) deadLetters() map[string]int {
 // against the same Pub/Sub and BigQuery, the pipeline loses nothing (invariant 1),
 // and the table is right.
 func TestKill(t *testing.T) {
+	t.Parallel() // it waits more than it works
 	s := startServices(t, fmt.Sprintf(ordersConfig, "100ms"))
 	var want map[int]string
 	var poison int
@@ -269,6 +270,7 @@ func TestKill(t *testing.T) {
 // rest unacked, and exits with 0: no message is delivered to its successor that
 // was written already, and the counts of all runs add up to what was published.
 func TestStop(t *testing.T) {
+	t.Parallel() // it waits more than it works
 	s := startServices(t, fmt.Sprintf(ordersConfig, "100ms"))
 	const changes = 4000
 	var want map[int]string

@@ -25,6 +25,7 @@ import (
 // $DEAD is an address that nothing listens at. The subscription of their
 // configurations is there, and so is the topic for dead letters.
 func TestScripts(t *testing.T) {
+	t.Parallel() // it waits more than it works
 	skipShort(t)
 	directory := filepath.Dir(binary(t, "local"))
 	binary(t, "launch")

@@ -26,6 +26,7 @@ import (
 // is in BigQuery's emulator, at the other, after a window. Interrupted, it prints
 // what there is and exits with 0.
 func TestServe(t *testing.T) {
+	t.Parallel() // it waits more than it works
 	skipShort(t)
 	config := filepath.Join(t.TempDir(), "pipeline.yaml")
 	if err := os.WriteFile(config, fmt.Appendf(nil, ordersConfig, "100ms"), 0o600); err != nil {

@@ -53,8 +53,10 @@ func TestSinks(t *testing.T) {
 				got = append(got, [3]string{l.Stage, l.Reason, data})
 			}
 			wantLetters := [][3]string{
-				{"write", "row_too_large", messages[1].data}, {"write", "row_too_large", messages[2].data},
-				{"decode", "bad_json", messages[4].data}, {"decode", "bad_envelope", messages[5].data},
+				{"write", "row_too_large", messages[1].data},
+				{"write", "row_too_large", messages[2].data},
+				{"decode", "bad_json", messages[4].data},
+				{"decode", "bad_envelope", messages[5].data},
 			}
 			if !cmp.Equal(wantLetters, got) {
 				t.Errorf("there are %d dead letters, want %d", len(got), len(wantLetters))

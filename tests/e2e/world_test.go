@@ -43,6 +43,7 @@ func placed(id int) message {
 // the rows are tried again. Asked to stop, the pipeline waits for them; asked a
 // second time, it ends at once, and the messages are there for its successor.
 func TestBigQueryGone(t *testing.T) {
+	t.Parallel() // it waits more than it works
 	s := startServices(t, fmt.Sprintf(ordersConfig, "50ms"))
 	l := s.launch()
 	s.publish(placed(1))
@@ -78,6 +79,7 @@ func TestBigQueryGone(t *testing.T) {
 // A table that is dropped while the pipeline runs: one clear error, once
 // patience is over, and nothing acked.
 func TestTableDropped(t *testing.T) {
+	t.Parallel() // it waits more than it works
 	s := startServices(t, fmt.Sprintf(ordersConfig, "50ms"))
 	l := s.launch("--retry_for", "1s", "--finish_for", "1s")
 	s.publish(placed(1))
