@@ -20,7 +20,7 @@ const (
 	DefaultStreams                = 4
 	DefaultMaxExtension           = 30 * time.Minute
 	DefaultLease                  = 30 * time.Second
-	DefaultBundleMessages         = 8_000
+	DefaultBundleMessages         = 4_000
 	DefaultBundleBytes            = 16 << 20
 	DefaultBundleTime             = 100 * time.Millisecond
 )
@@ -68,7 +68,7 @@ type Config struct {
 
 	// BundleMessages, BundleBytes and BundleTime end a bundle, whichever is reached
 	// first; the time runs from the bundle's first message, so it is also the most
-	// that a message waits here when there are few. They default to 8,000 messages,
+	// that a message waits here when there are few. They default to 4,000 messages,
 	// 16 MiB and 100 ms.
 	BundleMessages int
 	BundleBytes    int64
