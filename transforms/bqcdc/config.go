@@ -50,8 +50,9 @@ type Config struct {
 	MaxBufferedBytes int
 
 	// MaxInflightRequests and MaxInflightBytes bound what the process has sent, or
-	// waits to send again, and BigQuery has not acknowledged. A bundle that would
-	// exceed them waits. Default to 256 requests and 100 MiB.
+	// waits to send again, and BigQuery has not acknowledged; the bytes are those of
+	// rows with their messages. A bundle that would exceed them waits. Default to 256
+	// requests and 100 MiB.
 	MaxInflightRequests int
 	MaxInflightBytes    int
 

@@ -1,0 +1,101 @@
+package bqcdc
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"cloud.google.com/go/bigquery/storage/managedwriter"
+	"golang.org/x/sync/semaphore"
+	"google.golang.org/api/option"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+)
+
+// endpoint is what two writers share a client by: where it leads, and the limits
+// that hold for the process.
+type endpoint struct {
+	address, project, traceID             string
+	plaintext                             bool
+	inflightRequests, inflightBytes       int
+	maxStreams                            int
+	openTimeout, idleTimeout, sweepPeriod time.Duration
+}
+
+func endpointOf(c Config) endpoint {
+	return endpoint{
+		address: c.Catalog.GRPCEndpoint, project: c.Catalog.Project, traceID: c.TraceID, plaintext: c.Catalog.Plaintext,
+		inflightRequests: c.MaxInflightRequests, inflightBytes: c.MaxInflightBytes,
+		maxStreams: c.MaxStreams, openTimeout: c.AppendTimeout, idleTimeout: c.IdleTimeout, sweepPeriod: c.IdleTimeout / 8,
+	}
+}
+
+var processStreams = struct {
+	sync.Mutex
+	byEndpoint map[endpoint]*streams
+}{byEndpoint: make(map[endpoint]*streams)}
+
+// streamsFor returns the process's client of the endpoint, made on first use. It
+// does not connect.
+func streamsFor(ctx context.Context, e endpoint) (*streams, error) {
+	processStreams.Lock()
+	defer processStreams.Unlock()
+	if s := processStreams.byEndpoint[e]; s != nil {
+		return s, nil
+	}
+	s, err := newStreams(ctx, e)
+	if err != nil {
+		return nil, err
+	}
+	processStreams.byEndpoint[e] = s
+	return s, nil
+}
+
+// newStreams makes a client. Its context outlives ctx, which belongs to a bundle.
+func newStreams(ctx context.Context, e endpoint) (*streams, error) {
+	const streamsPerChannel = 50 // of the hundred that the service allows: a stream that reconnects has two for a while
+	options := []option.ClientOption{
+		option.WithGRPCConnectionPool(max(min(runtime.GOMAXPROCS(0), 4), (e.maxStreams+streamsPerChannel-1)/streamsPerChannel)),
+		option.WithGRPCDialOption(grpc.WithChainStreamInterceptor(interceptStream(e.openTimeout))),
+		option.WithGRPCDialOption(grpc.WithChainUnaryInterceptor(interceptUnary)),
+	}
+	if e.address != "" {
+		options = append(options, option.WithEndpoint(e.address))
+	}
+	if e.plaintext {
+		options = append(options, option.WithoutAuthentication(),
+			option.WithGRPCDialOption(grpc.WithTransportCredentials(insecure.NewCredentials())))
+	}
+	project := e.project
+	if project == "" {
+		project = "-" // every stream is named in full
+	}
+	client, err := managedwriter.NewClient(context.WithoutCancel(ctx), project, options...)
+	if err != nil {
+		return nil, fmt.Errorf("creating the Storage Write API client: %w", err)
+	}
+	return &streams{
+		endpoint: e, client: client,
+		requests: semaphore.NewWeighted(int64(e.inflightRequests)),
+		bytes:    semaphore.NewWeighted(int64(e.inflightBytes)),
+		room:     semaphore.NewWeighted(int64(e.maxStreams)),
+		opening:  make(chan struct{}, 1),
+		open:     make(map[streamKey]*stream),
+	}, nil
+}
+
+// resourceName returns "projects/p/datasets/d/tables/t" for "p.d.t". A project
+// may hold dots itself ("example.com:p").
+func resourceName(table string) string {
+	rest, name := cutLast(table)
+	project, dataset := cutLast(rest)
+	return managedwriter.TableParentFromParts(project, dataset, name)
+}
+
+func cutLast(text string) (before, after string) {
+	i := strings.LastIndexByte(text, '.')
+	return text[:max(i, 0)], text[i+1:]
+}
