@@ -28,7 +28,7 @@ const (
 
 func init() {
 	register.DoFn5x2[
-		context.Context, *sdf.ManualWatermarkEstimator, *sdf.LockRTracker, []byte, func(beam.EventTime, change.Message),
+		context.Context, *watermark, *sdf.LockRTracker, []byte, func(beam.EventTime, change.Message),
 		sdf.ProcessContinuation, error,
 	](&readFn{})
 	register.Emitter2[beam.EventTime, change.Message]()
@@ -86,13 +86,11 @@ func (fn *readFn) TruncateRestriction(*sdf.LockRTracker, []byte) restriction {
 }
 
 // CreateWatermarkEstimator returns an estimator that is not behind the one before.
-func (fn *readFn) CreateWatermarkEstimator() *sdf.ManualWatermarkEstimator {
-	return &sdf.ManualWatermarkEstimator{State: clock.watermark()}
-}
+func (fn *readFn) CreateWatermarkEstimator() *watermark { return newWatermark(clock.watermark()) }
 
 // ProcessElement emits one bundle.
 func (fn *readFn) ProcessElement(
-	ctx context.Context, watermark *sdf.ManualWatermarkEstimator, rt *sdf.LockRTracker, _ []byte, emit func(beam.EventTime, change.Message),
+	ctx context.Context, mark *watermark, rt *sdf.LockRTracker, _ []byte, emit func(beam.EventTime, change.Message),
 ) (sdf.ProcessContinuation, error) {
 	committed := rt.GetRestriction().(restriction).Bundle
 	bundle := committed + 1
@@ -153,7 +151,7 @@ func (fn *readFn) ProcessElement(
 	if trouble := r.silent(); trouble != nil {
 		log.Warnf(ctx, "%v; still trying", receiveError(r.config, trouble))
 	}
-	watermark.UpdateWatermark(clock.watermark())
+	mark.set(clock.watermark())
 	return sdf.ResumeProcessingIn(0), nil
 }
 
