@@ -21,11 +21,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"beamcdc/emulator"
+	"beamcdc/internal/counters"
 	"beamcdc/transforms/deadletter"
 	"beamcdc/transforms/pubsubsource"
 )
 
-func TestMain(m *testing.M) { ptest.Main(m) }
+func TestMain(m *testing.M) {
+	if err := counters.Enable(); err != nil {
+		panic(err)
+	}
+	ptest.Main(m)
+}
 
 // world is everything around a pipeline: Pub/Sub and BigQuery, by address.
 type world struct {
@@ -88,30 +94,20 @@ func (w *world) run() map[string]int64 {
 	}
 	p, s := beam.NewPipelineWithRoot()
 	Build(s, w.options)
-	type outcome struct {
-		result beam.PipelineResult
-		err    error
-	}
-	done := make(chan outcome, 1)
-	go func() {
-		result, err := ptest.RunWithMetrics(p)
-		done <- outcome{result, err}
-	}()
-	deadline := time.After(30 * time.Second)
+	before := counters.Now()
+	done := make(chan error, 1)
+	go func() { done <- ptest.Run(p) }()
+	deadline := time.After(2 * time.Minute)
 	for drained := false; ; {
 		select {
-		case o := <-done:
-			if o.err != nil {
-				w.t.Fatal(o.err)
+		case err := <-done:
+			if err != nil {
+				w.t.Fatal(err)
 			}
 			if err := pubsubsource.Close(w.t.Context(), w.options.SourceConfig()); err != nil {
 				w.t.Fatal(err)
 			}
-			counts := make(map[string]int64)
-			for _, c := range o.result.Metrics().AllMetrics().Counters() {
-				counts[c.Namespace()+"/"+c.Name()] += c.Result()
-			}
-			return counts
+			return before.Since()
 		case <-deadline:
 			w.t.Fatalf("not acked in time: %+v", pubsubsource.Stats(w.options.SourceConfig()))
 		case <-time.After(20 * time.Millisecond):

@@ -13,10 +13,10 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/core/runtime/exec/optimized" // as cmd/launch
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/util/hooks"
 	beamlog "github.com/apache/beam/sdks/v2/go/pkg/beam/log"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/ptest"
 
+	"beamcdc/internal/counters"
 	"beamcdc/pipeline"
 	"beamcdc/transforms/pubsubsource"
 	"beamcdc/transforms/pubsubsource/firehose"
@@ -24,7 +24,7 @@ import (
 
 func TestMain(m *testing.M) {
 	beamlog.LogLevel = "warn" // a line for every state of every job is too much
-	if err := hooks.EnableHook(countersHook); err != nil {
+	if err := counters.Enable(); err != nil {
 		panic(err)
 	}
 	ptest.Main(m)
@@ -102,7 +102,7 @@ func (w *world) run(tb testing.TB, g graph, messages int) result {
 
 	p, s := beam.NewPipelineWithRoot()
 	g.build(s, options)
-	ended, counted := make(chan error, 1), total.snapshot()
+	ended, counted := make(chan error, 1), counters.Now()
 	heap, start, before := watchHeap(server), time.Now(), cpuTime()
 	go func() {
 		_, err := beam.Run(context.Background(), "prism", p)
@@ -123,7 +123,7 @@ func (w *world) run(tb testing.TB, g graph, messages int) result {
 	if err := pubsubsource.Close(ctx, options.SourceConfig()); err != nil {
 		tb.Fatal(err)
 	}
-	r.counts = total.since(counted)
+	r.counts = counted.Since()
 	return r
 }
 

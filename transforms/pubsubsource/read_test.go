@@ -119,7 +119,7 @@ func TestDrain_LeavesTheRestAtPubsub(t *testing.T) {
 	finish(t, f.config, done)
 	emitted := len(sink.distinct())
 	if emitted == n {
-		t.Skip("all were emitted before the drain: the machine is too fast for this test")
+		t.Fatal("all were emitted before the drain; publish more")
 	}
 	if got := f.acked(); got != emitted {
 		t.Errorf("%d messages acked, %d emitted", got, emitted)

@@ -27,30 +27,30 @@ type Counts struct {
 	ValuesAdjusted  int64 `json:"values_adjusted"`  // values replaced by their column's policy
 }
 
-// countsOf reads the counts from the graph's counters, by "namespace.name".
+// countsOf reads the counts from the graph's counters, by "namespace/name".
 // lettersAreRows says that dead letters go to a table, as rows that the writer
 // counts among its own.
-func countsOf(counters map[string]int64, lettersAreRows bool) Counts {
+func countsOf(counted map[string]int64, lettersAreRows bool) Counts {
 	c := Counts{
-		Messages:        counters["decode.messages"],
-		ExtraChanges:    counters["decode.events"] - counters["decode.decoded"],
-		KeyChanges:      counters["keyed.key_changes"],
-		RowsUpserted:    counters["bqcdc.rows_upserted"],
-		RowsDeleted:     counters["bqcdc.rows_deleted"],
-		Superseded:      counters["bqcdc.rows_superseded"],
-		Filtered:        counters["keyed.filtered"],
-		DeadLetters:     counters["deadletter.letters"],
-		BytesAppended:   counters["bqcdc.bytes_appended"],
-		BytesSuperseded: counters["bqcdc.bytes_superseded"],
-		Requests:        counters["bqcdc.requests"],
-		ValuesAdjusted:  counters["keyed.values_adjusted"],
+		Messages:        counted["decode/messages"],
+		ExtraChanges:    counted["decode/events"] - counted["decode/decoded"],
+		KeyChanges:      counted["keyed/key_changes"],
+		RowsUpserted:    counted["bqcdc/rows_upserted"],
+		RowsDeleted:     counted["bqcdc/rows_deleted"],
+		Superseded:      counted["bqcdc/rows_superseded"],
+		Filtered:        counted["keyed/filtered"],
+		DeadLetters:     counted["deadletter/letters"],
+		BytesAppended:   counted["bqcdc/bytes_appended"],
+		BytesSuperseded: counted["bqcdc/bytes_superseded"],
+		Requests:        counted["bqcdc/requests"],
+		ValuesAdjusted:  counted["keyed/values_adjusted"],
 	}
 	if lettersAreRows {
 		// Of the rows that came to the writer, what was neither deleted nor refused.
-		c.RowsUpserted = counters["keyed.rows_coalesced"] - c.RowsDeleted - counters["bqcdc.rows_rejected"]
+		c.RowsUpserted = counted["keyed/rows_coalesced"] - c.RowsDeleted - counted["bqcdc/rows_rejected"]
 	}
-	for name, n := range counters {
-		if strings.HasPrefix(name, "decode.control_") {
+	for name, n := range counted {
+		if strings.HasPrefix(name, "decode/control_") {
 			c.Control += n
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/core/runtime/exec/optimized" // calls of common signatures without reflection
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"               // the runner
 
+	"beamcdc/internal/counters"
 	"beamcdc/pipeline"
 	"beamcdc/transforms/pubsubsource"
 )
@@ -27,8 +28,8 @@ const closeFor = 10 * time.Second
 // Job is a pipeline that runs.
 type Job struct {
 	source pubsubsource.Config
-	before map[string]int64 // the process's counters when the job began
-	rows   bool             // dead letters go to a table
+	before counters.Snapshot // when the job began
+	rows   bool              // dead letters go to a table
 	done   chan struct{}
 	counts Counts
 	err    error
@@ -39,7 +40,7 @@ type Job struct {
 func Start(o pipeline.Options) *Job {
 	j := &Job{
 		source: o.SourceConfig(),
-		before: total.snapshot(),
+		before: counters.Now(),
 		rows:   o.DeadLetters.Table != "",
 		done:   make(chan struct{}),
 	}
@@ -90,7 +91,7 @@ func (j *Job) run(p *beam.Pipeline) {
 	case closeErr != nil:
 		j.err = fmt.Errorf("ending the subscription's streams: %w", closeErr)
 	}
-	j.counts = countsOf(total.since(j.before), j.rows)
+	j.counts = countsOf(j.before.Since(), j.rows)
 }
 
 // setTemporary makes directory the process's temporary one, and returns what undoes it.

@@ -10,8 +10,9 @@ import (
 	"sync"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/util/hooks"
 	beamlog "github.com/apache/beam/sdks/v2/go/pkg/beam/log"
+
+	"beamcdc/internal/counters"
 )
 
 // Init initializes Beam in a command that has parsed its flags, and sends the log
@@ -27,8 +28,8 @@ func initBeam(w io.Writer, level string) {
 	if !flag.CommandLine.Parsed() {
 		_ = flag.CommandLine.Parse(nil) // Beam reads its flags, set or not
 	}
-	if err := hooks.EnableHook(hookName); err != nil {
-		panic("direct.Init: " + err.Error()) // it is registered in this package
+	if err := counters.Enable(); err != nil {
+		panic("direct.Init: " + err.Error()) // counters registers its hook itself
 	}
 	beamlog.LogLevel, beamlog.LogKind = level, "text"
 	beam.Init() // it makes a log of its own
