@@ -32,11 +32,11 @@ func TestSettings(t *testing.T) {
 func TestSettings_coverTheFile(t *testing.T) {
 	for _, s := range Settings() {
 		value := s.Default
-		if value == "" {
-			value = "x"
-		}
-		if s.Kind == "text" {
-			value = `"` + value + `"`
+		switch {
+		case s.Kind == "text":
+			value = `"` + value + `x"`
+		case value == "": // it depends on others
+			value = map[string]string{"duration": "1m", "number": "1", "yes or no": "true"}[s.Kind]
 		}
 		text := s.Key + ": " + value
 		if section, key, nested := strings.Cut(s.Key, "."); nested {
@@ -64,7 +64,7 @@ func TestSet(t *testing.T) {
 		t.Errorf("findings do not name the flag, or what it overrode:\n%s", text)
 	}
 	for name, value := range map[string]string{
-		"subscripton": "x", "epoch": "-1", "window": "5", "create_tables": "yes", "max_outstanding_messages": "9223372036854775808", "retry_for": "",
+		"no_such_flag": "x", "epoch": "-1", "window": "5", "create_tables": "yes", "max_outstanding_messages": "9223372036854775808", "retry_for": "",
 	} {
 		before := o.Window
 		if err := o.Set(name, value); err == nil || o.Window != before {
