@@ -27,7 +27,7 @@ func Load(path string) (Options, error) {
 // findings. What is wrong in the text is kept for Validate.
 func Parse(name string, text []byte) Options {
 	o := Options{file: name, positions: make(map[string]position)}
-	y := reader{o: &o, anchors: make(map[string]ast.Node), budget: maxNodes}
+	y := reader{o: &o, anchors: make(map[string]ast.Node), budget: len(text) + maxAliased}
 	if line := tooDeep(text); line > 0 {
 		y.reportLine(line, "", fmt.Sprintf("it is nested more than %d deep", maxDepth))
 		return o
@@ -72,8 +72,9 @@ func tooDeep(text []byte) int {
 	return 0
 }
 
-// maxNodes bounds what aliases can make of a short file.
-const maxNodes = 1_000_000
+// maxAliased bounds what aliases can make of a short file: values beyond those
+// that its bytes can hold. A list of 200 columns can be repeated some 150 times.
+const maxAliased = 100_000
 
 // reader reads the nodes of one file into its options.
 type reader struct {

@@ -52,6 +52,7 @@ func (y *reader) columns(node ast.Node, key string, depth int) []table.Column {
 	y.sequence(node, key, "- {name: order_id, type: INT64}", func(item ast.Node, key string) {
 		var c, typed table.Column
 		var mode, from, policy string
+		scaled := false
 		y.mapping(item, key, fields{
 			"name":        y.scalar(&c.Name),
 			"type":        y.columnType(&typed),
@@ -59,7 +60,7 @@ func (y *reader) columns(node ast.Node, key string, depth int) []table.Column {
 			"fields":      func(node ast.Node, key string) { c.Fields = y.columns(node, key, depth+1) },
 			"description": y.scalar(&c.Description),
 			"from":        y.word(&from, "seconds", "millis", "micros", "nanos", "days", "decimal", "base64", "hex", "text", "unsigned"),
-			"scale":       y.scalar(&c.FromScale),
+			"scale":       func(node ast.Node, key string) { scaled = true; y.scalar(&c.FromScale)(node, key) },
 			"bad_values":  y.word(&policy, "reject", "null", "clamp", "string"),
 		})
 		if typed.Fields != nil && c.Fields != nil {
@@ -70,6 +71,8 @@ func (y *reader) columns(node ast.Node, key string, depth int) []table.Column {
 		}
 		c.Type, c.Element, c.MaxLength, c.Precision, c.Scale = typed.Type, typed.Element, typed.MaxLength, typed.Precision, typed.Scale
 		c.Mode, c.From, c.BadValues = cmp.Or(typed.Mode, table.Mode(mode)), table.From(from), table.Policy(policy)
+		// Whole numbers have none, so that an INT64 needs no scale.
+		c.FromUnscaled = c.From == table.FromDecimal && !scaled && c.Type != table.Int64
 		if c.Fields == nil {
 			c.Fields = typed.Fields
 		}

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -153,6 +154,25 @@ func TestParse_deepNesting(t *testing.T) {
 		if err := o.Validate(); err == nil || !strings.Contains(err.Error(), "deep.yaml:2: it is nested more than 1000 deep") {
 			t.Errorf("%q nested: %v", text, err)
 		}
+	}
+}
+
+// A few lines of aliases stand for 3^15 columns.
+func TestParse_aliasesOfAliases(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("tables:\n  - columns: &node [")
+	for i := range 3 {
+		fmt.Fprintf(&text, "{name: c%d, type: STRUCT, fields: *node}, ", i)
+	}
+	text.WriteString("]\n")
+	start := time.Now()
+	o := Parse("aliases.yaml", []byte(text.String()))
+	err := o.Validate()
+	if err == nil || !strings.Contains(err.Error(), "the file's aliases make too much of it") {
+		t.Errorf("findings: %.300v", err)
+	}
+	if took := time.Since(start); took > 10*time.Second {
+		t.Errorf("it took %v", took)
 	}
 }
 
