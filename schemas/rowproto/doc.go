@@ -89,7 +89,7 @@
 // and anything finer is a bad value. unsigned adds 2^64 to a negative integer,
 // typed or not. hex, base64 and text say which bytes a text stands for.
 //
-// decimal says that an untyped text is base64: of the shortest big-endian two's complement
+// decimal, with the scale that base64 doesn't carry, says that an untyped text is base64: of the shortest big-endian two's complement
 // of the unscaled value. What is no such base64 is a decimal's text. A text can be
 // both ("1234"), and base64 wins then: only digits in groups of four can be both,
 // texts of decimals need no From, and one setting has to mean one thing for the

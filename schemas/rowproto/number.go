@@ -70,6 +70,10 @@ func (e *Encoder) floatDecimal(v float64) (decimal, *ValueError) {
 	return e.digitsOf(strconv.AppendFloat(e.digits[:0], v, 'e', -1, 64))
 }
 
+func unscaledDecimal() *ValueError {
+	return bad("the text is a decimal in base64, and nothing says how many of its digits are after the point; `scale` beside `from: decimal` does")
+}
+
 func notANumber() *ValueError { return bad("it is NaN") }
 
 func (e *Encoder) textDecimal(f *field, v *change.Value) (decimal, *ValueError) {
@@ -77,7 +81,12 @@ func (e *Encoder) textDecimal(f *field, v *change.Value) (decimal, *ValueError) 
 	// A string that its schema types is the decimal's text: Debezium types base64 as bytes.
 	if v.Kind() == change.KindText && f.column.From == table.FromDecimal {
 		if d, ok := e.base64Decimal(text, f.column.FromScale); ok {
-			return d, nil
+			if !f.column.FromUnscaled {
+				return d, nil
+			}
+			if _, isText := parseDecimal(text); !isText {
+				return decimal{}, unscaledDecimal()
+			}
 		}
 	}
 	d, ok := parseDecimal(text)

@@ -132,6 +132,8 @@ func TestNumeric_Decimal(t *testing.T) {
 		valueCase{name: "typed decimal", column: two, value: change.Decimal("1234"), want: "1234"},
 		valueCase{name: "typed text of digits is never base64", column: two, value: change.String("1234"), want: "1234"},
 		badCase("typed text in base64", two, change.String("MDk="), "neither"),
+		badCase("base64 of no known scale", table.Column{Type: table.Numeric, From: table.FromDecimal, FromUnscaled: true}, change.Text("MDk="), "`scale` beside"),
+		valueCase{name: "digits of no known scale", column: table.Column{Type: table.Numeric, From: table.FromDecimal, FromUnscaled: true}, value: change.Text("1234"), want: "1234"},
 	))
 }
 

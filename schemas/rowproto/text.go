@@ -76,6 +76,12 @@ func (e *Encoder) textFrom(f *field, dst []byte, v *change.Value) ([]byte, *Valu
 		return dst, bad("the text is not hexadecimal")
 	case table.FromDecimal:
 		d, ok := e.base64Decimal(v.Text(), f.column.FromScale)
+		if ok && f.column.FromUnscaled {
+			if _, isText := parseDecimal(v.Text()); !isText {
+				return dst, unscaledDecimal()
+			}
+			ok = false
+		}
 		if !ok {
 			return append(dst, v.Text()...), nil // a decimal's text, or NaN
 		}

@@ -91,7 +91,7 @@ func (h *hints) add(columns, configured []Column, path string) {
 			h.report(name, "it is of type %s, and in BigQuery of type %s; make the configuration agree", clip(configured.SQLType()), clip(c.SQLType()))
 			continue
 		}
-		c.From, c.FromScale, c.BadValues = hint.From, hint.FromScale, hint.BadValues
+		c.From, c.FromScale, c.FromUnscaled, c.BadValues = hint.From, hint.FromScale, hint.FromUnscaled, hint.BadValues
 		h.add(c.Fields, hint.Fields, name+".")
 	}
 }

@@ -53,6 +53,9 @@ type Column struct {
 	// "" where the column's type alone decides.
 	From      From  `json:"from,omitempty"`
 	FromScale int64 `json:"from_scale,omitempty"`
+	// FromUnscaled says that FromScale is not known: with FromDecimal, base64 is
+	// then a bad value, and a decimal's text is not.
+	FromUnscaled bool `json:"from_unscaled,omitempty"`
 	// BadValues says what to do with a value that the column can't hold.
 	BadValues Policy `json:"bad_values,omitempty"`
 }
