@@ -14,8 +14,9 @@ import (
 // What people are shown of a table; -output json has everything.
 const (
 	maxShownRows  = 40
-	maxShownWidth = 40 // characters of one value
-	maxShownData  = 72 // characters of a dead letter's data
+	maxShownWidth = 40  // characters of one value
+	maxShownData  = 72  // characters of a dead letter's data
+	maxShownError = 600 // characters of an error: what to do comes last
 )
 
 // writeTables writes the result for people: the tables, what became of the
@@ -179,7 +180,7 @@ func writeLetters(out *bufio.Writer, letters []letter, style style) {
 	}
 	_, _ = fmt.Fprintf(out, "\n%s  %s\n", style.bold("Dead letters"), style.dim(plural(len(letters), "message")))
 	for _, l := range letters[:min(len(letters), maxShownRows)] {
-		_, _ = fmt.Fprintf(out, "  %s  %s", style.bold(clip(l.Stage+": "+l.Reason, maxShownWidth)), clip(l.Error, 4*maxShownWidth))
+		_, _ = fmt.Fprintf(out, "  %s  %s", style.bold(clip(l.Stage+": "+l.Reason, maxShownWidth)), clip(l.Error, maxShownError))
 		_, _ = fmt.Fprintf(out, "\n    %s\n", style.dim(fmt.Sprintf("%s: %s", plural(len(l.Data), "byte"), clip(string(l.Data), maxShownData))))
 	}
 	if more := len(letters) - maxShownRows; more > 0 {
