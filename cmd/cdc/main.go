@@ -47,10 +47,10 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	case err == nil:
 		return 0
 	case errors.Is(err, errUsage):
-		fmt.Fprintf(stderr, "cdc: %v\n", err)
+		_, _ = fmt.Fprintf(stderr, "cdc: %v\n", err)
 		return 2
 	default:
-		fmt.Fprintf(stderr, "cdc: %v\n", err)
+		_, _ = fmt.Fprintf(stderr, "cdc: %v\n", err)
 		return 1
 	}
 }
