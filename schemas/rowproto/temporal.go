@@ -99,29 +99,37 @@ func appendTimestamp(e *Encoder, f *field, dst []byte, v *change.Value) ([]byte,
 }
 
 func (e *Encoder) instantOf(f *field, v *change.Value) (int64, *ValueError) {
+	micros, offset, err := e.momentOf(f, v)
+	return micros - offset*1_000_000, err
+}
+
+// momentOf returns the microseconds of a date and time as its clock shows them,
+// and that clock's offset from UTC in seconds, which a text alone may have.
+func (e *Encoder) momentOf(f *field, v *change.Value) (micros, offset int64, _ *ValueError) {
 	switch v.Kind() {
 	case change.KindTimestamp, change.KindDateTime:
-		return v.Int(), nil
+		return v.Int(), 0, nil
 	case change.KindDate:
-		return saturatingDays(v.Int()), nil
+		return saturatingDays(v.Int()), 0, nil
 	default:
 	}
 	if isNumber(v) {
 		if f.column.From == "" {
-			return 0, needsUnit(f)
+			return 0, 0, needsUnit(f)
 		}
-		return e.microsOf(f, v)
+		micros, err := e.microsOf(f, v)
+		return micros, 0, err
 	}
 	c, err := e.readCivil(f, v)
 	switch {
 	case err != nil:
-		return 0, err
+		return 0, 0, err
 	case c.side != 0:
-		return beyond(c.side), nil
+		return beyond(c.side), 0, nil
 	case !c.hasDate:
-		return 0, bad(noDate)
+		return 0, 0, bad(noDate)
 	}
-	return c.days*microsPerDay + c.micros - c.offset*1_000_000, nil
+	return c.days*microsPerDay + c.micros, c.offset, nil
 }
 
 // appendDateTime appends a DATETIME as its text.
@@ -138,31 +146,11 @@ func appendDateTime(e *Encoder, f *field, dst []byte, v *change.Value) ([]byte, 
 }
 
 func (e *Encoder) civilOf(f *field, v *change.Value) (int64, *ValueError) {
-	switch v.Kind() {
-	case change.KindDateTime, change.KindTimestamp:
-		return v.Int(), nil
-	case change.KindDate:
-		return saturatingDays(v.Int()), nil
-	default:
-	}
-	if isNumber(v) {
-		if f.column.From == "" {
-			return 0, needsUnit(f)
-		}
-		return e.microsOf(f, v)
-	}
-	c, err := e.readCivil(f, v)
-	switch {
-	case err != nil:
-		return 0, err
-	case c.side != 0:
-		return beyond(c.side), nil
-	case !c.hasDate:
-		return 0, bad(noDate)
-	case c.offset != 0:
+	micros, offset, err := e.momentOf(f, v)
+	if err == nil && offset != 0 {
 		return 0, zoned(f)
 	}
-	return c.days*microsPerDay + c.micros, nil
+	return micros, err
 }
 
 // appendTime appends a TIME as its text.
