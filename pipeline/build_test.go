@@ -239,7 +239,7 @@ func checkCounts(t *testing.T, counts map[string]int64, messages int64) {
 			counts["keyed/events"] + counts["keyed/key_changes"] - counts["keyed/letters"] - counts["keyed/filtered"],
 		},
 		{"rows coalesced", counts["keyed/rows_coalesced"] + counts["keyed/rows_superseded"], counts["keyed/upserts"] + counts["keyed/deletes"]},
-		{"letters stored", counts["deadletter/letters"], counts["decode/letters"] + counts["keyed/letters"] + counts["bqcdc/rows_dead_lettered"]},
+		{"letters stored", counts["deadletter/letters"], counts["decode/letters"] + counts["keyed/letters"] + counts["bqcdc/rows_rejected"]},
 		{"messages acked", counts["pubsubsource/messages_acked"], messages},
 	} {
 		if equation.got != equation.want {
