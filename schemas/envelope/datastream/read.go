@@ -25,7 +25,7 @@ func (d *Decoder) read(text string) error {
 		if !more {
 			return nil
 		}
-		s.Outline.Top.Note(name, s.Peek())
+		s.Note(name)
 		switch name {
 		case "read_method":
 			d.msg.readMethod = s.Scalar()
@@ -36,7 +36,7 @@ func (d *Decoder) read(text string) error {
 		case "payload":
 			d.payload()
 		default:
-			s.Skip()
+			s.Pass(name)
 		}
 	}
 }

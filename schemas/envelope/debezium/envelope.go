@@ -91,7 +91,7 @@ func (d *Decoder) read(text string) error {
 			break
 		}
 		kind := s.Peek()
-		s.Outline.Top.Note(name, kind)
+		s.Note(name)
 		switch {
 		case name == "schema" && kind == '{':
 			schema, schemaErr = d.schemas.Schema(s.Value())
@@ -102,6 +102,8 @@ func (d *Decoder) read(text string) error {
 			} else {
 				payload = s.Value()
 			}
+		case name == "metadata":
+			s.Pass(name) // another format's
 		default:
 			d.member(name, nil)
 		}
