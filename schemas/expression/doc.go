@@ -1,0 +1,31 @@
+// Package expression evaluates the configuration's expressions, which are written
+// in CEL (cel.dev), over one change event at a time.
+//
+// An expression sees:
+//
+//	data          the message's JSON, whatever its format
+//	attributes    the message's attributes: a map of strings
+//	ordering_key  the message's ordering key; "" for none
+//	message_id    Pub/Sub's ID of the message
+//	publish_time  when Pub/Sub took the message: a timestamp
+//	table         the source's name of the table: "public.orders"
+//	op            "create", "update", "delete", "snapshot", "truncate"
+//	key           the key columns that the message names: a map by column
+//	before        the row before the change, as far as the message tells
+//	after         the row after the change; empty for a delete
+//	commit_time   when the source committed the change; 1970 where unknown
+//	part          which of the message's changes it is, from 0
+//
+// and, besides CEL's own functions and its extension for strings:
+//
+//	hex("1F")                       the number that the hexadecimal digits mean: 31u
+//	lsn("16/B374D848")              PostgreSQL's position as one number
+//	file_number("mysql-bin.000042") the number that ends a binary log's name: 42u
+//
+// Numbers are exact: an integer of the message is an int, beyond 63 bits a uint,
+// beyond 64 bits its digits as a string, and so is a decimal. NULL is null; a
+// value that the source left out is absent, so that reading it is an error.
+//
+// What is misspelled or of the wrong type is an error when the expression is
+// compiled, as far as CEL can tell. Errors of evaluation hold no value.
+package expression

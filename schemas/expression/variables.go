@@ -1,0 +1,156 @@
+package expression
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"strconv"
+	"strings"
+
+	"cel.dev/cel-go/common/types"
+	"cel.dev/cel-go/interpreter"
+
+	"beamcdc/schemas/change"
+)
+
+// variables are what an expression sees of one event. Each is made when it is
+// asked for: most expressions ask for one.
+type variables struct {
+	event *change.Event
+}
+
+// Parent returns nil: there is no scope around this one.
+func (v *variables) Parent() interpreter.Activation { return nil }
+
+// ResolveName returns a variable's value.
+func (v *variables) ResolveName(name string) (any, bool) {
+	e := v.event
+	switch name {
+	case "data":
+		data, err := parseJSON(e.Message.Data)
+		if err != nil {
+			return types.WrapErr(err), true
+		}
+		return data, true
+	case "attributes":
+		return e.Message.Attributes, true
+	case "ordering_key":
+		return e.Message.OrderingKey, true
+	case "message_id":
+		return e.Message.ID, true
+	case "publish_time":
+		return e.Message.PublishTime, true
+	case "table":
+		return e.Table, true
+	case "op":
+		return e.Op.String(), true
+	case "key":
+		return columnMap(e.Key), true
+	case "before":
+		return columnMap(e.Before), true
+	case "after":
+		return columnMap(e.After), true
+	case "commit_time":
+		return e.CommitTime, true
+	case "part":
+		return int64(e.Part), true
+	}
+	return nil, false
+}
+
+// parseJSON reads the message, numbers exactly.
+func parseJSON(data []byte) (any, error) {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return nil, errors.New("data: the message is no JSON")
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("data: the message holds more than one JSON value")
+	}
+	return exact(v), nil
+}
+
+// exact makes the numbers of a JSON value what CEL calculates with, as far as
+// that is exact.
+func exact(v any) any {
+	switch v := v.(type) {
+	case json.Number:
+		return numeral(v.String())
+	case []any:
+		for i := range v {
+			v[i] = exact(v[i])
+		}
+	case map[string]any:
+		for name := range v {
+			v[name] = exact(v[name])
+		}
+	case nil:
+		return types.NullValue
+	}
+	return v
+}
+
+// numeral returns a number as an int or a uint, or its digits where it is neither.
+func numeral(digits string) any {
+	if n, err := strconv.ParseInt(digits, 10, 64); err == nil {
+		return n
+	}
+	if n, err := strconv.ParseUint(digits, 10, 64); err == nil {
+		return n
+	}
+	return digits
+}
+
+func columnMap(columns []change.Column) map[string]any {
+	m := make(map[string]any, len(columns))
+	for i := range columns {
+		if v, ok := value(columns[i].Value); ok {
+			m[columns[i].Name] = v
+		}
+	}
+	return m
+}
+
+// value returns a column's value; false for one that the source left out.
+func value(v change.Value) (any, bool) {
+	switch v.Kind() {
+	case change.KindInvalid, change.KindUnavailable:
+		return nil, false
+	case change.KindNull:
+		return types.NullValue, true
+	case change.KindBool:
+		return v.Bool(), true
+	case change.KindInt64, change.KindDate, change.KindTime:
+		return v.Int(), true
+	case change.KindDateTime, change.KindTimestamp: // microseconds, as BigQuery counts them
+		return v.Int(), true
+	case change.KindUint64:
+		return v.Uint(), true
+	case change.KindFloat64:
+		return v.Float(), true
+	case change.KindNumber, change.KindDecimal:
+		return numeral(v.Text()), true
+	case change.KindBytes:
+		return []byte(v.Text()), true
+	case change.KindArray:
+		elements := make([]any, 0, len(v.Elems()))
+		for _, c := range v.Elems() {
+			element, _ := value(c.Value)
+			elements = append(elements, element)
+		}
+		return elements, true
+	case change.KindStruct:
+		return columnMap(v.Elems()), true
+	case change.KindRaw:
+		document, err := parseJSON([]byte(v.Text()))
+		if err != nil {
+			return types.WrapErr(err), true
+		}
+		return document, true
+	default: // texts: as they are
+		return strings.Clone(v.Text()), true
+	}
+}
