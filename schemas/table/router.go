@@ -48,6 +48,10 @@ type Match struct {
 	Name    Name  // the destination
 	History Name  // the append-only table; zero where the rule asks for none
 
+	// Declared are the key columns that a message names, for a rule that names none:
+	// the primary key of a table that has to be created. A Router leaves it nil.
+	Declared []string
+
 	// Err says why there is no destination though a rule matches: the source's
 	// name can't be put into it, or it belongs to another source already. Name
 	// and History are zero then.

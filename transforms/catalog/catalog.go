@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -33,6 +35,7 @@ type Catalog struct {
 type entry struct {
 	name        table.Name
 	rule        *table.Rule // nil for a table that no rule was asked for yet
+	declared    []string    // the key that a message named, where the rule names none
 	destination *Destination
 	err         error     // why destination is nil
 	readAt      time.Time // when reading it began
@@ -105,7 +108,7 @@ func (c *Catalog) fresh(e *entry) bool { return time.Since(e.readAt) < c.config.
 // creating it where it may. All who ask at one time share one read, which goes on
 // when the first of them gives up: its context belongs to a bundle, the answer
 // does not. The entry's err is about the table; the other error is ctx's end.
-func (c *Catalog) load(ctx context.Context, name table.Name, rule *table.Rule, enough func(*entry) bool) (*entry, error) {
+func (c *Catalog) load(ctx context.Context, name table.Name, rule *table.Rule, declared []string, enough func(*entry) bool) (*entry, error) {
 	asked := time.Now()
 	for {
 		if e := c.entry(name); e != nil && (enough(e) || e.readAt.After(asked)) {
@@ -114,7 +117,7 @@ func (c *Catalog) load(ctx context.Context, name table.Name, rule *table.Rule, e
 		flight := c.flight.DoChan(name.String(), func() (any, error) {
 			// Another read may have ended between the look above and this one's turn.
 			if e := c.entry(name); e == nil || !enough(e) {
-				c.loadOnce(context.WithoutCancel(ctx), name, rule)
+				c.loadOnce(context.WithoutCancel(ctx), name, rule, declared)
 			}
 			return nil, nil
 		})
@@ -127,17 +130,20 @@ func (c *Catalog) load(ctx context.Context, name table.Name, rule *table.Rule, e
 }
 
 // loadOnce reads the table and keeps what came of it.
-func (c *Catalog) loadOnce(ctx context.Context, name table.Name, rule *table.Rule) {
+func (c *Catalog) loadOnce(ctx context.Context, name table.Name, rule *table.Rule, declared []string) {
 	before := c.entry(name)
-	e := &entry{name: name, rule: rule, readAt: time.Now(), versions: make(map[uint64]*rowproto.Plan), unknown: make(map[uint64]time.Time)}
+	e := &entry{name: name, rule: rule, declared: declared, readAt: time.Now(), versions: make(map[uint64]*rowproto.Plan), unknown: make(map[uint64]time.Time)}
 	if e.rule == nil {
 		e.rule = c.ruleOf(name)
 	}
 	if before != nil {
 		e.rule = cmp.Or(e.rule, before.rule)
+		if len(declared) == 0 {
+			e.declared = before.declared
+		}
 		maps.Copy(e.versions, before.versions)
 	}
-	e.destination, e.err = c.readOrCreate(ctx, name, e.rule)
+	e.destination, e.err = c.readOrCreate(ctx, name, e.rule, e.declared)
 	switch {
 	case e.err == nil:
 		if before != nil && before.destination != nil && before.rule == e.rule && reflect.DeepEqual(before.destination.Table, e.destination.Table) {
@@ -164,14 +170,24 @@ func (c *Catalog) ruleOf(name table.Name) *table.Rule {
 	return nil
 }
 
+// errUndeclared says that a table can't be created before a message names its key.
+var errUndeclared = errors.New("its rule has no primary_key, and no message has named the key yet")
+
 // readOrCreate returns the table as it is to be written to.
-func (c *Catalog) readOrCreate(ctx context.Context, name table.Name, rule *table.Rule) (*Destination, error) {
+func (c *Catalog) readOrCreate(ctx context.Context, name table.Name, rule *table.Rule, declared []string) (*Destination, error) {
 	t, err := c.read(ctx, name)
 	if errors.Is(err, errMissing) && rule != nil {
 		if !c.config.CreateTables {
 			return nil, permanently(name, "table %v: %w; create it, or set create_tables", name, errMissing)
 		}
-		wanted, bad := table.FromRule(name, rule)
+		keyed := *rule
+		if len(keyed.PrimaryKey) == 0 {
+			if len(declared) == 0 && len(rule.Columns) > 0 {
+				return nil, permanently(name, "table %v: %w, and can't be created: %w", name, errMissing, errUndeclared)
+			}
+			keyed.PrimaryKey = inOrder(declared, rule.Columns)
+		}
+		wanted, bad := table.FromRule(name, &keyed)
 		if bad != nil {
 			return nil, permanently(name, "table %v: %w, and can't be created: %w", name, errMissing, bad)
 		}
@@ -200,4 +216,13 @@ func (c *Catalog) readOrCreate(ctx context.Context, name table.Name, rule *table
 		return nil, &Error{Table: name, Permanent: true, Err: err}
 	}
 	return &Destination{Rule: rule, Table: t, Plan: plan}, nil
+}
+
+// inOrder returns the names in the order of the columns: a message names its key
+// in no particular order, and the key decides how the table is clustered.
+func inOrder(names []string, columns []table.Column) []string {
+	place := func(name string) int {
+		return slices.IndexFunc(columns, func(c table.Column) bool { return strings.EqualFold(c.Name, name) })
+	}
+	return slices.SortedStableFunc(slices.Values(names), func(a, b string) int { return cmp.Compare(place(a), place(b)) })
 }

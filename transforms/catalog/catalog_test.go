@@ -169,6 +169,37 @@ func TestDestination_creates(t *testing.T) {
 	}
 }
 
+// A rule without a primary key takes the one that a message names, in the order
+// of the columns. Until one does, its changes are refused, and the start is not.
+func TestDestination_createsWithTheMessagesKey(t *testing.T) {
+	rule := ordersRule
+	rule.PrimaryKey = nil
+	rule.Columns = append(slices.Clone(rule.Columns), table.Column{Name: "Line", Type: table.Int64})
+	s := newServer(t, rule)
+	s.config.CreateTables = true
+	s.config.RefreshEvery = time.Hour // what was learned is remembered
+	c := s.open(t)
+	if errs := c.Check(t.Context()); len(errs) > 0 {
+		t.Fatalf("Check found %v", errs)
+	}
+	if _, err := destination(t, c, "public.orders"); !IsPermanent(err) || !strings.Contains(err.Error(), "no message has named the key yet") {
+		t.Fatalf("error %v, want one that asks for the key", err)
+	}
+	m, _ := c.Route("public.orders")
+	m.Declared = []string{"line", "id"}
+	d, err := c.Destination(t.Context(), m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"id", "line"}, d.Table.PrimaryKey, cmp.Comparer(strings.EqualFold)); diff != "" {
+		t.Errorf("primary key (-want +got):\n%s", diff)
+	}
+	m.Declared = []string{"id"} // another message can't change it any more
+	if again, err := c.Destination(t.Context(), m); err != nil || again != d {
+		t.Errorf("the next message got %v, %v", again, err)
+	}
+}
+
 // Every way in which a destination can be out of the question names the table and
 // what to do, and is permanent; case 29 is the table without a primary key.
 func TestDestination_refuses(t *testing.T) {

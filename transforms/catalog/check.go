@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/url"
@@ -49,7 +50,7 @@ func (c *Catalog) Check(ctx context.Context) []error {
 	wait.Wait()
 	var found []error
 	for _, err := range errs {
-		if err != nil {
+		if err != nil && !errors.Is(err, errUndeclared) { // which the first message may mend
 			found = append(found, err)
 		}
 	}

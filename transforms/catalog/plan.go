@@ -45,7 +45,7 @@ func (c *Catalog) Plan(ctx context.Context, name string, fingerprint uint64) (*r
 			return nil, &Error{Table: parsed, Err: fmt.Errorf("table %v: reading its schema: %w", parsed, err)}
 		}
 	}
-	if e, err = c.load(ctx, parsed, nil, known); err != nil {
+	if e, err = c.load(ctx, parsed, nil, nil, known); err != nil {
 		return nil, err
 	}
 	if plan := e.versions[fingerprint]; plan != nil {
@@ -69,7 +69,7 @@ func (c *Catalog) Fits(ctx context.Context, name string, fingerprint uint64) (bo
 	if err != nil {
 		return false, &Error{Permanent: true, Err: err}
 	}
-	e, err := c.load(ctx, parsed, nil, c.fresh)
+	e, err := c.load(ctx, parsed, nil, nil, c.fresh)
 	if err != nil {
 		return false, err
 	}

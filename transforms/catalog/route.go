@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"context"
+	"errors"
 
 	"beamcdc/schemas/table"
 )
@@ -15,17 +16,21 @@ func (c *Catalog) Route(source string) (Match, bool) { return c.router.Route(sou
 
 // Destination returns the table that the match names. It is read from BigQuery,
 // and created if it is missing and CreateTables is set, the first time; then it
-// comes from memory. An error is an [*Error], and is remembered for RefreshEvery.
+// comes from memory. A rule without a primary key takes the one that the match
+// declares. An error is an [*Error], and is remembered for RefreshEvery.
 func (c *Catalog) Destination(ctx context.Context, m Match) (*Destination, error) {
 	if m.Err != nil {
 		return nil, &Error{Permanent: true, Err: m.Err}
 	}
-	return c.find(ctx, m, func(e *entry) bool { return e.destination != nil || c.fresh(e) })
+	return c.find(ctx, m, func(e *entry) bool {
+		undeclared := errors.Is(e.err, errUndeclared) && len(m.Declared) > 0 // this message names it
+		return e.destination != nil || c.fresh(e) && !undeclared
+	})
 }
 
 // find returns the match's table from an entry of its rule that is enough.
 func (c *Catalog) find(ctx context.Context, m Match, enough func(*entry) bool) (*Destination, error) {
-	e, err := c.load(ctx, m.Name, m.Rule, func(e *entry) bool { return e.rule == m.Rule && enough(e) })
+	e, err := c.load(ctx, m.Name, m.Rule, m.Declared, func(e *entry) bool { return e.rule == m.Rule && enough(e) })
 	if err != nil {
 		return nil, err
 	}

@@ -160,7 +160,7 @@ func encodeAll(t *rapid.T, k *keyer, events []change.Event) []change.Row {
 	d.keyer = k
 	for i := range events {
 		e := &events[i]
-		changes, err := k.split(e, e.Sequence, deadletter.Receipts(&e.Message, e.Part, e.Parts))
+		changes, err := k.split(e, e.Sequence, true, deadletter.Receipts(&e.Message, e.Part, e.Parts))
 		if err != nil {
 			t.Fatal(err)
 		}

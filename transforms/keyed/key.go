@@ -19,6 +19,7 @@ const (
 	ReasonBadTable      = "bad_destination" // the destination can't take rows, and no repetition will help
 	ReasonTruncate      = "truncate"        // the source's table was truncated
 	ReasonNoPosition    = "no_position"     // the message gives no position that can be read
+	ReasonBadSequence   = "bad_sequence"    // the rule's sequence expression gives none
 	ReasonBadOperation  = "bad_operation"   // the event has no valid operation
 )
 
@@ -71,9 +72,10 @@ func newKeyer(plan *rowproto.Plan) *keyer {
 }
 
 // split returns the row changes that an event makes: one, or, where it changes
-// the row's key, a DELETE of the old key and an UPSERT of the new one. The errors
-// are refusals.
-func (k *keyer) split(e *change.Event, sequence change.Sequence, receipts []change.Receipt) ([]rowChange, error) {
+// the row's key, a DELETE of the old key and an UPSERT of the new one. ordinal
+// says that the sequence's last bit is free to put the one before the other. The
+// errors are refusals.
+func (k *keyer) split(e *change.Event, sequence change.Sequence, ordinal bool, receipts []change.Receipt) ([]rowChange, error) {
 	k.changes = k.changes[:0]
 	var err error
 	switch e.Op {
@@ -83,11 +85,15 @@ func (k *keyer) split(e *change.Event, sequence change.Sequence, receipts []chan
 		}
 		if e.Op == change.OpUpdate && k.keyBefore(e) {
 			first, second := deadletter.Halves(receipts)
+			before := sequence
+			if ordinal {
+				// The old key's DELETE comes before the new key's UPSERT, whichever the two
+				// keys turn out to be in BigQuery. A sequence of the user's own is left as it
+				// is: a lower one could be that of an earlier change of the old key.
+				before = sequence.WithLast(sequence.Last() &^ 1)
+			}
 			k.changes = append(k.changes, rowChange{
-				kind: change.Delete, key: k.oldKey, columns: k.columns,
-				// The event's last bit is its ordinal: the old key's DELETE comes before
-				// the new key's UPSERT, whichever the two keys turn out to be.
-				sequence: sequence.WithLast(sequence.Last() &^ 1), receipts: first,
+				kind: change.Delete, key: k.oldKey, columns: k.columns, sequence: before, receipts: first,
 			})
 			receipts = second
 		}

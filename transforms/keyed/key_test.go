@@ -171,7 +171,7 @@ func TestKeyer_split(t *testing.T) {
 				BeforeComplete: test.complete, After: row(test.after), Position: "0/50",
 			}
 			k := newKeyer(plan)
-			changes, err := k.split(e, change.NewSequence(7, 5, 5, 1), deadletter.Receipts(&e.Message, e.Part, e.Parts))
+			changes, err := k.split(e, change.NewSequence(7, 5, 5, 1), true, deadletter.Receipts(&e.Message, e.Part, e.Parts))
 			if test.wantReason == "" {
 				if err != nil {
 					t.Fatal(err)
@@ -202,7 +202,7 @@ func TestKeyer_split_keysAreCanonical(t *testing.T) {
 		{Op: change.OpDelete, Key: row("Order_ID=1 LINE=2")},
 		{Op: change.OpDelete, Before: row("line=2 order_id=1")},
 	} {
-		changes, err := k.split(&e, change.NewSequence(0, 1, 1, 1), nil)
+		changes, err := k.split(&e, change.NewSequence(0, 1, 1, 1), true, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

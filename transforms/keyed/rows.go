@@ -87,6 +87,7 @@ type destination struct {
 	match catalog.Match
 	name  string // "project.dataset.table", made once
 	keyer *keyer
+	order order
 }
 
 // Setup finds the process's catalog.
@@ -110,7 +111,7 @@ func (f *rowsFn) ProcessElement(
 ) error {
 	eventsCounter.Inc(ctx, 1)
 	receipts := deadletter.Receipts(&e.Message, e.Part, e.Parts)
-	d, err := f.destination(ctx, e.Table)
+	d, err := f.destination(ctx, &e)
 	var changes []rowChange
 	if err == nil {
 		changes, err = f.changes(d, &e, receipts)
@@ -162,32 +163,11 @@ func newLetter(e *change.Event, r *refusal, receipts []change.Receipt) deadlette
 
 // changes returns the row changes that the event makes.
 func (f *rowsFn) changes(d *destination, e *change.Event, receipts []change.Receipt) ([]rowChange, error) {
-	sequence := e.Sequence
-	if sequence.IsZero() && e.Op != change.OpTruncate {
-		// Invariant 3: a change without a position never gets a made-up sequence,
-		// unless the user accepts the order of arrival.
-		if d.Rule.MissingPositions != "arrival" {
-			return nil, refuse(StageKey, ReasonNoPosition, "it has no position to order it by (%s)", e.Position)
-		}
-		sequence = arrival(e, f.Rows.Epoch)
+	sequence, ordinal, err := d.order.of(e)
+	if err != nil {
+		return nil, err
 	}
-	return d.keyer.split(e, sequence, receipts)
-}
-
-// arrival returns a sequence by the time at which Pub/Sub took the message: the
-// epoch, microseconds since 1970, the place among the message's changes, and the
-// ordinal that tells a DELETE from an UPSERT. Messages of the same microsecond
-// tie, and then the latest to be written wins.
-func arrival(e *change.Event, epoch uint64) change.Sequence {
-	var micros uint64
-	if !e.Message.PublishTime.IsZero() {
-		micros = uint64(max(0, e.Message.PublishTime.UnixMicro()))
-	}
-	ordinal := uint64(1)
-	if e.Op == change.OpDelete {
-		ordinal = 0
-	}
-	return change.NewSequence(epoch, micros, uint64(e.Part), ordinal)
+	return d.keyer.split(e, sequence, ordinal, receipts)
 }
 
 // row encodes a row change. A column that the table did not have when its schema
@@ -242,7 +222,8 @@ func (f *rowsFn) encode(ctx context.Context, d *destination, e *change.Event, c 
 // destination returns where the rows of a source's table go. Invariant 7: a
 // table that can't be had is the element's fault and refused; a catalog that is
 // out of reach is the world's, so it is asked again, and then the bundle fails.
-func (f *rowsFn) destination(ctx context.Context, source string) (*destination, error) {
+func (f *rowsFn) destination(ctx context.Context, e *change.Event) (*destination, error) {
+	source := e.Table
 	if d, ok := f.destinations[source]; ok {
 		return d, nil
 	}
@@ -254,6 +235,13 @@ func (f *rowsFn) destination(ctx context.Context, source string) (*destination, 
 	default:
 		return nil, refuse(StageKey, ReasonUnlistedTable, "no configured table matches %.100q", source)
 	}
+	if len(match.Rule.PrimaryKey) == 0 {
+		match.Declared = names(e.Key)
+	}
+	order, err := newOrder(match.Rule, f.Rows.Epoch)
+	if err != nil {
+		return nil, &refusal{StageKey, ReasonBadSequence, err}
+	}
 	found, err := f.ask(ctx, match)
 	if catalog.IsPermanent(err) {
 		return nil, &refusal{StageKey, ReasonBadTable, err}
@@ -261,9 +249,19 @@ func (f *rowsFn) destination(ctx context.Context, source string) (*destination, 
 	if err != nil {
 		return nil, fmt.Errorf("finding the destination of %s: %w", source, err)
 	}
-	d := &destination{Destination: found, match: match, name: found.Table.Name.String(), keyer: f.keyer(found.Plan)}
+	d := &destination{Destination: found, match: match, name: found.Table.Name.String(), keyer: f.keyer(found.Plan), order: order}
 	f.destinations[source] = d
 	return d, nil
+}
+
+// names returns the columns' names, in an order that is the same for every message.
+func names(columns []change.Column) []string {
+	names := make([]string, len(columns))
+	for i := range columns {
+		names[i] = columns[i].Name
+	}
+	slices.Sort(names)
+	return names
 }
 
 // ask asks the catalog until it knows, or RetryFor is over.

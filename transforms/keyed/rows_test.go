@@ -99,8 +99,8 @@ func TestRows(t *testing.T) {
 	wantRows := []any{
 		"demo.shop.orders UPSERT 7/5/5/1 message 1 [{1 0 1}]",
 		"demo.shop.orders DELETE 7/5/5/1 message 2 [{1 0 1}]",
-		"demo.shop.arrival UPSERT 3/55/0/1 message 10 [{1 0 1}]",
-		"demo.shop.arrival DELETE 3/55/1/0 message 12 [{1 2 4} {1 3 4}]",
+		"demo.shop.arrival UPSERT 3/55/A/1 message 10 [{1 0 1}]",
+		"demo.shop.arrival DELETE 3/55/C/2 message 12 [{1 2 4} {1 3 4}]",
 	}
 	wantLetters := []any{
 		"3 public.orders key truncate part 0 [{1 0 1}]",
