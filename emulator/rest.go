@@ -46,6 +46,7 @@ func (s *Server) routes() http.Handler {
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.Body = http.MaxBytesReader(w, r.Body, maxRESTBody)
+		unzip(r)
 		if path, ok := strings.CutPrefix(r.URL.Path, "/bigquery/v2/"); ok {
 			r.URL.Path, r.URL.RawPath = "/"+path, ""
 		}
