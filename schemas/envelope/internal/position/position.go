@@ -4,8 +4,15 @@
 //
 //	PostgreSQL      epoch / max(lastCommitLSN, lsn) / lsn / ordinal
 //	MySQL, MariaDB  epoch / file number / pos / (row+1)<<1 | ordinal
+//	SQL Server      epoch / 192 bits: commit LSN, change LSN, serial, ordinal
+//	Oracle          epoch / max(commit SCN, SCN) / SCN / place<<1 | ordinal
+//	MongoDB         epoch / seconds / increment / (number in transaction+1)<<1 | ordinal
+//	Spanner         epoch / commit time / record sequence / mod<<1 | ordinal
 //	snapshot row    the same with 0 for what follows the snapshot's position
 //	no position     epoch / 0 / 0 / 0, of a snapshot's row alone
+//
+// Each function's comment says why that is the order of commits for each key,
+// and where it isn't.
 //
 // No single message tells one thing: a PostgreSQL transaction that was under way
 // when a new snapshot was taken, and whose changes carry no later commit, sorts

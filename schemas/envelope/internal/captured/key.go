@@ -1,4 +1,4 @@
-package debezium
+package captured
 
 import (
 	"strings"
@@ -11,52 +11,52 @@ import (
 // key reads the key columns that an ordering key holds. What is no JSON object
 // holds none: an empty one, the sink's "default", a fixed text, a text that is
 // cut off. Without a schema of its own the columns have those of the row.
-func (d *Decoder) key(orderingKey string) image {
+func (r *Reader) key(orderingKey string) Image {
 	text := scan.TrimSpace(orderingKey)
 	if text == "" || text[0] != '{' {
-		return image{}
+		return Image{}
 	}
-	columns, doubts := len(d.columns), len(d.doubts)
-	if key, ok := d.keyOfKnownSchema(text); ok {
+	columns, doubts := len(r.columns), len(r.doubts)
+	if key, ok := r.keyOfKnownSchema(text); ok {
 		return key
 	}
-	d.forget(columns, doubts)
-	schema := d.msg.after.schema
+	r.forget(columns, doubts)
+	schema := r.After.schema
 	if schema == nil {
-		schema = d.msg.before.schema
+		schema = r.Before.schema
 	}
-	key, ok := d.bareKey(text, schema)
-	if ok && d.isWrapped(key) {
-		d.forget(columns, doubts)
-		if schema, text, ok = d.unwrapKey(text); ok {
-			key, ok = d.bareKey(text, schema)
+	key, ok := r.bareKey(text, schema)
+	if ok && r.isWrapped(key) {
+		r.forget(columns, doubts)
+		if schema, text, ok = r.unwrapKey(text); ok {
+			key, ok = r.bareKey(text, schema)
 		}
 	}
 	if !ok {
-		d.forget(columns, doubts)
-		return image{}
+		r.forget(columns, doubts)
+		return Image{}
 	}
 	return key
 }
 
 // forget drops the columns and doubts that came after so many.
-func (d *Decoder) forget(columns, doubts int) {
-	d.columns, d.doubts = d.columns[:columns], d.doubts[:doubts]
+func (r *Reader) forget(columns, doubts int) {
+	r.columns, r.doubts = r.columns[:columns], r.doubts[:doubts]
 }
 
 // bareKey reads {…}.
-func (d *Decoder) bareKey(text string, schema *connect.Schema) (image, bool) {
-	if d.scan.Reset(text) != nil {
-		return image{}, false
+func (r *Reader) bareKey(text string, schema *connect.Schema) (Image, bool) {
+	if r.Scan.Reset(text) != nil {
+		return Image{}, false
 	}
-	key := d.image("key", schema)
+	key := r.image("key", schema)
 	return key, key.start < key.end
 }
 
 // isWrapped reports whether what was read as a key is {"schema": …, "payload": …}.
 // A key's columns may be so named too, but none of them is an object, or null.
-func (d *Decoder) isWrapped(key image) bool {
-	columns := d.columns[key.start:key.end]
+func (r *Reader) isWrapped(key Image) bool {
+	columns := r.columns[key.start:key.end]
 	if len(columns) != 2 {
 		return false
 	}
@@ -72,34 +72,34 @@ func (d *Decoder) isWrapped(key image) bool {
 
 // keyOfKnownSchema reads {"schema": …, "payload": {…}} with a schema that was
 // used not long ago.
-func (d *Decoder) keyOfKnownSchema(text string) (image, bool) {
-	rest, ok := cutName(text, '{', `"schema"`)
+func (r *Reader) keyOfKnownSchema(text string) (Image, bool) {
+	rest, ok := CutName(text, '{', `"schema"`)
 	if !ok {
-		return image{}, false
+		return Image{}, false
 	}
-	schema, n := d.keys.Prefix(rest)
+	schema, n := r.keys.Prefix(rest)
 	if n == 0 {
-		return image{}, false
+		return Image{}, false
 	}
-	if rest, ok = cutName(scan.TrimSpace(rest[n:]), ',', `"payload"`); !ok || rest == "" || rest[0] != '{' {
-		return image{}, false
+	if rest, ok = CutName(scan.TrimSpace(rest[n:]), ',', `"payload"`); !ok || rest == "" || rest[0] != '{' {
+		return Image{}, false
 	}
-	n, err := d.scan.ResetPrefix(rest)
+	n, err := r.Scan.ResetPrefix(rest)
 	if err != nil || strings.TrimRight(scan.TrimSpace(rest[n:]), " \t\r\n") != "}" {
-		return image{}, false
+		return Image{}, false
 	}
-	key := d.image("key", schema)
+	key := r.image("key", schema)
 	return key, key.start < key.end
 }
 
 // unwrapKey returns the payload and the schema of {"schema": …, "payload": {…}}.
-func (d *Decoder) unwrapKey(text string) (schema *connect.Schema, payload string, ok bool) {
+func (r *Reader) unwrapKey(text string) (schema *connect.Schema, payload string, ok bool) {
 	var fault error
 	scan.EachMember(text, func(name, value string) bool {
 		if name == `"payload"` {
 			payload = value
 		} else {
-			schema, fault = d.keys.Schema(value)
+			schema, fault = r.keys.Schema(value)
 		}
 		return true
 	})
