@@ -45,7 +45,7 @@ func (e *Encoder) appendElements(f *field, dst []byte, elements []change.Column)
 		switch v.Kind() {
 		case change.KindNull:
 			if f.policy == table.PolicyClamp {
-				e.adjusted++
+				e.adjust(f)
 				continue
 			}
 			err = bad("an array can't hold NULL")

@@ -8,11 +8,11 @@ import (
 // appendBytes appends BYTES. The text of a message without types is base64, the
 // way such messages spell bytes, unless From says hexadecimal or text. A text
 // that the message types as one says nothing of bytes, so that From must.
-func appendBytes(e *Encoder, f *field, dst []byte, v *change.Value) ([]byte, *ValueError) {
+func appendBytes(_ *Encoder, f *field, dst []byte, v *change.Value) ([]byte, *ValueError) {
 	from := f.column.From
 	switch v.Kind() {
 	case change.KindBytes:
-		return e.appendLimited(f, dst, len(dst), append(openLength(dst), v.Text()...))
+		return appendLimited(f, dst, len(dst), append(openLength(dst), v.Text()...))
 	case change.KindText:
 		if from == "" {
 			from = table.FromBase64
@@ -38,17 +38,13 @@ func appendBytes(e *Encoder, f *field, dst []byte, v *change.Value) ([]byte, *Va
 	default:
 		out = append(out, v.Text()...)
 	}
-	return e.appendLimited(f, dst, start, out)
+	return appendLimited(f, dst, start, out)
 }
 
 // appendLimited closes what was opened at start, if it isn't too long.
-func (e *Encoder) appendLimited(f *field, dst []byte, start int, out []byte) ([]byte, *ValueError) {
+func appendLimited(f *field, dst []byte, start int, out []byte) ([]byte, *ValueError) {
 	if limit := f.column.MaxLength; limit > 0 && int64(len(out)-start-1) > limit {
-		if !f.clamp {
-			return dst, bad("the value has more than %d bytes", limit)
-		}
-		out = out[:start+1+int(limit)]
-		e.adjusted++
+		return dst, bad("the value has more than %d bytes", limit)
 	}
 	return closeLength(out, start), nil
 }

@@ -33,12 +33,12 @@ func runCases(t *testing.T, cases []valueCase) {
 			column := c.column
 			column.Name = "c"
 			p := compile(t, column)
-			adjusted := 0
+			var adjusted []Adjustment
 			data, err := p.AppendUpsert(nil, row(change.Column{Name: "c", Value: c.value}), someSequence, RowOptions{Adjusted: &adjusted})
 			if c.reason != "" {
 				checkRefused(t, err, c.reason, stdcmp.Or(c.at, "c"), c.says)
-				if adjusted != 0 {
-					t.Errorf("a refused row counts %d adjusted values", adjusted)
+				if len(adjusted) != 0 {
+					t.Errorf("a refused row tells of %v", adjusted)
 				}
 				return
 			}
@@ -49,8 +49,13 @@ func runCases(t *testing.T, cases []valueCase) {
 			if diff := cmp.Diff(c.want, got, cmpopts.EquateNaNs()); diff != "" {
 				t.Errorf("value (-want +got):\n%s", diff)
 			}
-			if adjusted != c.adjusted {
-				t.Errorf("%d adjusted values, want %d", adjusted, c.adjusted)
+			if len(adjusted) != c.adjusted {
+				t.Errorf("%d adjusted values, want %d", len(adjusted), c.adjusted)
+			}
+			for _, a := range adjusted {
+				if a.Column != "c" && !strings.HasPrefix(a.Column, "c.") || a.Policy == table.PolicyReject || a.Policy == "" {
+					t.Errorf("adjustment %+v", a)
+				}
 			}
 		})
 	}

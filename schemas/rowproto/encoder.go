@@ -1,7 +1,6 @@
 package rowproto
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,10 +16,10 @@ import (
 // for one goroutine at a time; Plan's own methods keep a pool of them.
 type Encoder struct {
 	plan          *Plan
-	layouts       []layout // one a message
-	keys          layout   // of AppendKey and AppendDelete
-	adjusted      int      // values of this row that a policy replaced
-	ignoreUnknown bool     // of this row
+	layouts       []layout     // one a message
+	keys          layout       // of AppendKey and AppendDelete
+	adjusted      []Adjustment // of this row
+	ignoreUnknown bool         // of this row
 	documents     documents
 
 	digits, raw, text, part []byte // scratch of decimalOf, base64Decimal, appendText and typedKey
@@ -33,7 +32,7 @@ func (p *Plan) NewEncoder() *Encoder {
 
 // AppendUpsert is Plan.AppendUpsert.
 func (e *Encoder) AppendUpsert(dst []byte, row []change.Column, seq change.Sequence, o RowOptions) ([]byte, error) {
-	e.adjusted, e.ignoreUnknown = 0, o.IgnoreUnknown
+	e.adjusted, e.ignoreUnknown = e.adjusted[:0], o.IgnoreUnknown
 	out, err := e.appendRow(dst, row, o)
 	if err == nil {
 		out, err = appendPseudo(out, upsertField, seq)
@@ -43,7 +42,7 @@ func (e *Encoder) AppendUpsert(dst []byte, row []change.Column, seq change.Seque
 		return dst, err
 	}
 	if o.Adjusted != nil {
-		*o.Adjusted += e.adjusted
+		*o.Adjusted = append(*o.Adjusted, e.adjusted...)
 	}
 	return out, nil
 }
@@ -133,7 +132,7 @@ func (e *Encoder) appendField(dst []byte, f *field, v *change.Value) ([]byte, *V
 		return dst, refused(ReasonUnavailable, "the source left its unchanged value out")
 	default:
 	}
-	start := len(dst)
+	start, adjusted := len(dst), len(e.adjusted)
 	var err *ValueError
 	if f.repeated {
 		dst, err = e.appendArray(dst, f, v)
@@ -147,12 +146,14 @@ func (e *Encoder) appendField(dst []byte, f *field, v *change.Value) ([]byte, *V
 	if f.policy != table.PolicyNull || err.Reason != ReasonBadValue {
 		return dst[:start], err
 	}
-	if f.required {
-		err.Err = fmt.Errorf("%w; the column is REQUIRED, so that it can't be NULL instead", err.Err)
-		return dst[:start], err
-	}
-	e.adjusted++
+	e.adjusted = e.adjusted[:adjusted] // what was done below it is not in the row
+	e.adjust(f)
 	return dst[:start], nil
+}
+
+// adjust notes that the field's policy replaced a value.
+func (e *Encoder) adjust(f *field) {
+	e.adjusted = append(e.adjusted, Adjustment{Column: f.path, Policy: f.policy})
 }
 
 // null says whether the field may be NULL. A repeated field's NULL is the empty

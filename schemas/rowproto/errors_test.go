@@ -4,9 +4,6 @@ import (
 	"errors"
 	"strings"
 	"testing"
-
-	"beamcdc/schemas/change"
-	"beamcdc/schemas/table"
 )
 
 func TestValueError(t *testing.T) {
@@ -29,10 +26,4 @@ func TestValueError(t *testing.T) {
 	if got := (&ValueError{Column: strings.Repeat("x", 1000)}).Error(); len(got) > 300 {
 		t.Errorf("a long name makes an error of %d bytes", len(got))
 	}
-}
-
-func TestPolicy_Required(t *testing.T) {
-	p := compile(t, table.Column{Name: "c", Type: table.Int64, Mode: table.Required, BadValues: table.PolicyNull})
-	_, err := p.AppendUpsert(nil, row(column("c", change.Text("x"))), someSequence, RowOptions{})
-	checkRefused(t, err, ReasonBadValue, "c", "no decimal number; the column is REQUIRED")
 }

@@ -37,6 +37,14 @@ func appendFloat64(e *Encoder, f *field, dst []byte, v *change.Value) ([]byte, *
 		if x, err = e.sameDigits(f, &d); err != nil {
 			return dst, err
 		}
+	case change.KindRaw, change.KindStruct:
+		d, err := e.scaledDecimal(v)
+		if err != nil {
+			return dst, err
+		}
+		if x, err = e.sameDigits(f, &d); err != nil {
+			return dst, err
+		}
 	default:
 		return dst, mismatch(f, v)
 	}
@@ -63,7 +71,7 @@ func (e *Encoder) overflow(f *field, x float64, wrong error) (float64, *ValueErr
 	if !errors.Is(wrong, strconv.ErrRange) || !f.clamp {
 		return 0, bad("the number is outside FLOAT64's range")
 	}
-	e.adjusted++
+	e.adjust(f)
 	return math.Copysign(math.MaxFloat64, x), nil
 }
 
@@ -73,11 +81,19 @@ func (e *Encoder) sameDigits(f *field, d *decimal) (float64, *ValueError) {
 	if d.digits == 0 {
 		return 0, nil
 	}
-	if d.digits > 400 || d.point > 400 || d.point < -400 {
-		if d.point > 400 {
-			return e.overflow(f, math.Copysign(math.Inf(1), sign(d.negative)), strconv.ErrRange)
+	switch {
+	case d.point > 400:
+		return e.overflow(f, math.Copysign(math.Inf(1), sign(d.negative)), strconv.ErrRange)
+	case d.point < -400, d.digits > 400:
+		if !f.clamp {
+			return 0, bad("the number has more digits than FLOAT64 keeps")
 		}
-		return 0, bad("the number has more digits than FLOAT64 keeps")
+		e.adjust(f)
+		if d.point < -400 {
+			return 0, nil
+		}
+		x, _ := strconv.ParseFloat(textOf(d.appendPlain(nil)), 64) // of an overflow the infinity
+		return max(-math.MaxFloat64, min(x, math.MaxFloat64)), nil
 	}
 	var plain [820]byte
 	text := d.appendPlain(plain[:0])
@@ -93,7 +109,7 @@ func (e *Encoder) sameDigits(f *field, d *decimal) (float64, *ValueError) {
 		if !f.clamp {
 			return 0, bad("the number has more digits than FLOAT64 keeps")
 		}
-		e.adjusted++
+		e.adjust(f)
 	}
 	return x, nil
 }

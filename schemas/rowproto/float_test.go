@@ -50,6 +50,11 @@ func TestFloat64(t *testing.T) {
 		{name: "clamped", column: clamp, value: change.Number("-1e309"), want: -math.MaxFloat64, adjusted: 1},
 		{name: "clamped long integer", column: clamp, value: change.Number("1" + strings.Repeat("0", 500)), want: math.MaxFloat64, adjusted: 1},
 		{name: "clamped to the nearest", column: clamp, value: change.Int64(9007199254740993), want: 9007199254740992.0, adjusted: 1},
+		{name: "clamped to zero", column: clamp, value: change.Decimal("-1e-500"), want: 0.0, adjusted: 1},
+		{name: "clamped digits", column: clamp, value: change.Decimal("0.1" + strings.Repeat("0", 500) + "1"), want: 0.1, adjusted: 1},
+		{name: "unscaled value and its scale", column: plain, value: change.Raw(`{"scale":4,"value":"D09R"}`), want: 100.3345},
+		{name: "typed with its scale", column: plain, value: change.Struct([]change.Column{{Name: "scale", Value: change.Int64(2)}, {Name: "value", Value: change.Bytes("\x30\x39")}}), want: 123.45},
+		badCase("object", plain, change.Raw(`{"value":"D09R"}`), "scale and value"),
 		{name: "an infinity needs no clamp", column: clamp, value: change.Text("inf"), want: math.Inf(1)},
 		{name: "NULL instead", column: table.Column{Type: table.Float64, BadValues: table.PolicyNull}, value: change.Number("1e309"), adjusted: 1},
 	})

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
+	"strings"
 
 	"beamcdc/schemas/change"
 	"beamcdc/schemas/table"
@@ -30,7 +30,8 @@ var fromTypes = map[table.Type][]table.From{
 	table.Timestamp:  append(slices.Clone(numberFroms), table.FromDays),
 }
 
-func checkFrom(c *table.Column) error {
+// CheckFrom returns what is wrong with the column's From, apart from its fields'.
+func CheckFrom(c *table.Column) error {
 	of := c.Type
 	if of == table.Range {
 		of = c.Element
@@ -155,6 +156,11 @@ func isNumber(v *change.Value) bool {
 
 // needsUnit says which setting would decide what a number means.
 func needsUnit(f *field) *ValueError {
-	return bad("nothing says what the number counts; `from: %s`, `%s`, `%s` or `%s` does so for %s",
-		table.FromSeconds, table.FromMillis, table.FromMicros, table.FromNanos, strconv.Quote(string(f.column.Type)))
+	units := fromTypes[f.column.Type]
+	var others strings.Builder
+	for _, unit := range units[1 : len(units)-1] {
+		others.WriteString(", `" + string(unit) + "`")
+	}
+	return bad("nothing says what the number counts; `from: %s`%s or `%s` does so for %s",
+		units[0], others.String(), units[len(units)-1], f.column.Type)
 }

@@ -75,14 +75,14 @@ func appendInt64(e *Encoder, f *field, dst []byte, v *change.Value) ([]byte, *Va
 		if !f.clamp {
 			return dst, bad("the number is outside INT64's range, -2^63 to 2^63-1")
 		}
-		e.adjusted++
+		e.adjust(f)
 	case d.fraction() > 0:
 		if !f.clamp {
 			return dst, bad("the number is not whole")
 		}
 		d = d.round(0)
 		n, _ = d.int64()
-		e.adjusted++
+		e.adjust(f)
 	}
 	return appendInt(dst, n), nil
 }

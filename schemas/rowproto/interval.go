@@ -39,7 +39,7 @@ func appendInterval(e *Encoder, f *field, dst []byte, v *change.Value) ([]byte, 
 		if !f.clamp {
 			return dst, bad("a part of the interval is beyond 10,000 years")
 		}
-		e.adjusted++
+		e.adjust(f)
 	}
 	start := len(dst)
 	return closeLength(clamped.append(openLength(dst)), start), nil

@@ -1,6 +1,7 @@
 package rowproto
 
 import (
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -19,16 +20,23 @@ const maxNesting = 500
 // no document at all. A typed value of another kind is written as JSON.
 //
 // What BigQuery would change without a word is a bad value: an integer beyond 64
-// bits or a number with more digits than a double keeps, and the first of two
-// members of one name. `bad_values: string` stores a text that is no such
-// document as a JSON string.
+// bits, a typed decimal with more digits than a double keeps, and the first of
+// two members of one name. A number that the source wrote with a point or an
+// exponent is what FLOAT64 makes of it, the nearest double, and stays as it is.
+// `bad_values: string` stores a text that is no such document as a JSON string,
+// and of a typed value what JSON has no number for.
 func appendJSON(e *Encoder, f *field, dst []byte, v *change.Value) ([]byte, *ValueError) {
 	var text string
+	quoted := false
 	switch v.Kind() {
 	case change.KindText, change.KindString, change.KindJSON, change.KindRaw, change.KindNumber:
 		text = v.Text()
 	default:
-		document, err := e.appendDocument(e.text[:0], v, false)
+		document, err := e.appendDocument(e.text[:0], v, exactNumbers)
+		if err != nil && err.Reason == ReasonBadValue && f.policy == table.PolicyString {
+			quoted = true
+			document, err = e.appendDocument(document[:0], v, quotedNumbers)
+		}
 		e.text = document
 		if err != nil {
 			return dst, err
@@ -37,15 +45,17 @@ func appendJSON(e *Encoder, f *field, dst []byte, v *change.Value) ([]byte, *Val
 	}
 	problem := checkDocument(text)
 	if problem == "" {
-		problem = e.checkNumbers(text)
+		problem = checkNumbers(text)
+	}
+	if problem != "" && (f.policy != table.PolicyString || !utf8.ValidString(text)) {
+		return dst, bad("%s", problem)
+	}
+	if problem != "" || quoted {
+		e.adjust(f)
 	}
 	if problem == "" {
 		return appendString(dst, text), nil
 	}
-	if f.policy != table.PolicyString || !utf8.ValidString(text) {
-		return dst, bad("%s", problem)
-	}
-	e.adjusted++
 	start := len(dst)
 	dst, _ = jsontext.AppendQuote(openLength(dst), text)
 	return closeLength(dst, start), nil
@@ -63,7 +73,7 @@ func checkDocument(text string) (problem string) {
 }
 
 // checkNumbers walks a valid document for what BigQuery can't hold.
-func (e *Encoder) checkNumbers(text string) (problem string) {
+func checkNumbers(text string) (problem string) {
 	depth := 0
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; c {
@@ -80,7 +90,7 @@ func (e *Encoder) checkNumbers(text string) (problem string) {
 			for i+1 < len(text) && strings.IndexByte("0123456789.eE+-", text[i+1]) >= 0 {
 				i++
 			}
-			if problem := e.checkNumber(text[start : i+1]); problem != "" {
+			if problem := checkNumber(text[start : i+1]); problem != "" {
 				return problem
 			}
 		}
@@ -104,19 +114,18 @@ func endOfString(text string, start int) int {
 }
 
 // checkNumber says whether BigQuery keeps the number: as an INT64, a UINT64 or,
-// with a point or an exponent, a FLOAT64.
-func (e *Encoder) checkNumber(text string) (problem string) {
-	if len(text) <= 15 && strings.IndexByte(text, 'e') < 0 && strings.IndexByte(text, 'E') < 0 {
-		return "" // 15 digits always come back from a double
-	}
-	d, _ := parseDecimal(text)
-	if strings.ContainsAny(text, ".eE") {
-		plain := field{column: &plainColumn}
-		if _, err := e.sameDigits(&plain, &d); err != nil {
-			return "the JSON document has a number with more digits than a double keeps, or beyond its range"
+// with a point or an exponent, as the nearest FLOAT64.
+func checkNumber(text string) (problem string) {
+	switch {
+	case len(text) <= 15 && strings.IndexByte(text, 'e') < 0 && strings.IndexByte(text, 'E') < 0:
+		return ""
+	case strings.ContainsAny(text, ".eE"):
+		if _, err := strconv.ParseFloat(text, 64); err != nil {
+			return "the JSON document has a number beyond a double's range"
 		}
 		return ""
 	}
+	d, _ := parseDecimal(text)
 	if d.negative {
 		if _, side := d.int64(); side == 0 {
 			return ""
@@ -126,6 +135,3 @@ func (e *Encoder) checkNumber(text string) (problem string) {
 	}
 	return "the JSON document has an integer beyond 64 bits, which BigQuery would make a floating-point number"
 }
-
-// plainColumn is of no policy.
-var plainColumn table.Column

@@ -22,6 +22,7 @@ type message struct {
 // field is one column, or one field of a STRUCT.
 type field struct {
 	name     string
+	path     string // from the row down: "address.city"
 	column   *table.Column
 	number   protowire.Number
 	tag      []byte // of a singular field, or of each element where they aren't packed
@@ -30,7 +31,7 @@ type field struct {
 	repeated bool
 	key      bool
 	policy   table.Policy
-	clamp    bool
+	clamp    bool // whether a bad value becomes the nearest one
 	append   appendFunc
 	limits   decimalLimits // of NUMERIC and BIGNUMERIC
 	message  *message      // of a STRUCT
@@ -77,9 +78,11 @@ func (p *Plan) compileField(f *field, c *table.Column, position int, path string
 		return fmt.Errorf("BigQuery reserves the name")
 	}
 	*f = field{
-		name: c.Name, column: c, number: protowire.Number(position + 1),
+		name: c.Name, path: path, column: c, number: protowire.Number(position + 1),
 		required: c.Mode == table.Required, repeated: c.Mode == table.Repeated,
-		policy: c.BadValues, clamp: c.BadValues == table.PolicyClamp,
+	}
+	if c.BadValues.Effect(c) != "" {
+		f.policy, f.clamp = c.BadValues, c.BadValues == table.PolicyClamp
 	}
 	switch c.Mode {
 	case "", table.Nullable, table.Required, table.Repeated:
@@ -90,7 +93,7 @@ func (p *Plan) compileField(f *field, c *table.Column, position int, path string
 	if !known {
 		return fmt.Errorf("unknown type %q", c.Type)
 	}
-	if err := checkFrom(c); err != nil {
+	if err := CheckFrom(c); err != nil {
 		return err
 	}
 	f.append = kind.append

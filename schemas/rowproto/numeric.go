@@ -19,7 +19,7 @@ func appendNumeric(e *Encoder, f *field, dst []byte, v *change.Value) ([]byte, *
 			return dst, bad("the number has more than %d digits after the point", f.limits.fraction)
 		}
 		d = d.round(f.limits.fraction)
-		e.adjusted++
+		e.adjust(f)
 		if !f.limits.holds(&d) {
 			d = f.limits.nearest(d.negative)
 		}
@@ -28,7 +28,7 @@ func appendNumeric(e *Encoder, f *field, dst []byte, v *change.Value) ([]byte, *
 			return dst, tooLarge(f, &d)
 		}
 		d = f.limits.nearest(d.negative)
-		e.adjusted++
+		e.adjust(f)
 	}
 	start := len(dst)
 	return closeLength(d.appendPlain(openLength(dst)), start), nil

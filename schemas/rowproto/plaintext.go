@@ -4,9 +4,11 @@ import (
 	"encoding/base64"
 	"math"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"beamcdc/schemas/change"
+	"beamcdc/schemas/table"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -22,7 +24,7 @@ func (e *Encoder) appendPlainText(f *field, dst []byte, v *change.Value) ([]byte
 	case change.KindDate, change.KindTime, change.KindDateTime, change.KindTimestamp:
 		return appendTemporalText(dst, v)
 	case change.KindArray, change.KindStruct:
-		return e.appendDocument(dst, v, true)
+		return e.appendDocument(dst, v, anyNumbers)
 	default:
 		return dst, mismatch(f, v)
 	}
@@ -70,10 +72,18 @@ func appendTemporalText(dst []byte, v *change.Value) ([]byte, *ValueError) {
 	}
 }
 
+// numbers says which numbers a JSON document may have.
+type numbers int
+
+const (
+	anyNumbers    numbers = iota // of a STRING: all digits; NaN and infinities are strings
+	exactNumbers                 // of a JSON column: those that come back as they were, others are bad values
+	quotedNumbers                // of a JSON column: others are strings
+)
+
 // appendDocument appends a value as JSON: numbers by their digits, bytes as
-// base64, dates, times and intervals as strings. What is no number is a string
-// if words says so, else a bad value.
-func (e *Encoder) appendDocument(dst []byte, v *change.Value, words bool) ([]byte, *ValueError) {
+// base64, dates, times and intervals as strings.
+func (e *Encoder) appendDocument(dst []byte, v *change.Value, allowed numbers) ([]byte, *ValueError) {
 	switch v.Kind() {
 	case change.KindNull:
 		return append(dst, "null"...), nil
@@ -87,10 +97,10 @@ func (e *Encoder) appendDocument(dst []byte, v *change.Value, words bool) ([]byt
 		return strconv.AppendUint(dst, v.Uint(), 10), nil
 	case change.KindFloat64:
 		start := len(dst)
-		return numberOrWord(appendFloatText(dst, v.Float()), start, words)
+		return e.numberOrString(appendFloatText(dst, v.Float()), start, allowed)
 	case change.KindDecimal:
 		start := len(dst)
-		return numberOrWord(append(dst, v.Text()...), start, words)
+		return e.numberOrString(append(dst, v.Text()...), start, allowed)
 	case change.KindNumber, change.KindJSON, change.KindRaw:
 		return append(dst, v.Text()...), nil // checked with the rest when it goes to a JSON column
 	case change.KindString, change.KindText, change.KindInterval:
@@ -102,15 +112,15 @@ func (e *Encoder) appendDocument(dst []byte, v *change.Value, words bool) ([]byt
 		dst, err := appendTemporalText(append(dst, '"'), v)
 		return append(dst, '"'), err
 	case change.KindArray:
-		return e.appendMembers(dst, v.Elems(), false, words)
+		return e.appendMembers(dst, v.Elems(), false, allowed)
 	case change.KindStruct:
-		return e.appendMembers(dst, v.Elems(), true, words)
+		return e.appendMembers(dst, v.Elems(), true, allowed)
 	default:
 		return dst, bad("a JSON document takes no %s", kindWords[v.Kind()])
 	}
 }
 
-func (e *Encoder) appendMembers(dst []byte, members []change.Column, named, words bool) ([]byte, *ValueError) {
+func (e *Encoder) appendMembers(dst []byte, members []change.Column, named bool, allowed numbers) ([]byte, *ValueError) {
 	open, end := byte('['), byte(']')
 	if named {
 		open, end = '{', '}'
@@ -129,7 +139,7 @@ func (e *Encoder) appendMembers(dst []byte, members []change.Column, named, word
 			}
 			dst = append(dst, ':')
 		}
-		if dst, err = e.appendDocument(dst, &members[i].Value, words); err != nil {
+		if dst, err = e.appendDocument(dst, &members[i].Value, allowed); err != nil {
 			return dst, err.under(name)
 		}
 	}
@@ -144,15 +154,37 @@ func appendQuoted(dst []byte, text string) ([]byte, *ValueError) {
 	return dst, nil
 }
 
-// numberOrWord takes what was appended at start for a JSON number, if it is
+// numberOrString takes what was appended at start for a JSON number, if it may be
 // one, else for a string.
-func numberOrWord(dst []byte, start int, words bool) ([]byte, *ValueError) {
+func (e *Encoder) numberOrString(dst []byte, start int, allowed numbers) ([]byte, *ValueError) {
 	text := jsontext.Value(dst[start:])
+	problem := "JSON has no number for it"
 	if text.Kind() == '0' && text.IsValid() {
-		return dst, nil
+		problem = ""
+		if allowed != anyNumbers {
+			problem = e.inexact(textOf(text))
+		}
 	}
-	if !words {
-		return dst, bad("JSON has no number for it")
+	switch {
+	case problem == "":
+		return dst, nil
+	case allowed == exactNumbers:
+		return dst, bad("%s", problem)
 	}
 	return appendQuoted(dst[:start], string(text))
 }
+
+// inexact says why a typed number would come back from a JSON column with other digits.
+func (e *Encoder) inexact(text string) (problem string) {
+	if problem = checkNumber(text); problem != "" || len(text) <= 15 || !strings.ContainsAny(text, ".eE") {
+		return problem
+	}
+	d, _ := parseDecimal(text)
+	if _, err := e.sameDigits(&typedNumber, &d); err != nil {
+		return "the number has more digits than JSON's numbers keep in BigQuery"
+	}
+	return ""
+}
+
+// typedNumber is of no policy.
+var typedNumber = field{column: &table.Column{}}

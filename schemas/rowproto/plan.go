@@ -119,9 +119,16 @@ type RowOptions struct {
 	AbsentUnavailable bool
 	// IgnoreUnknown drops columns that the table doesn't have.
 	IgnoreUnknown bool
-	// Adjusted, when set, is increased by the number of values that a column's
+	// Adjusted, when set, has an Adjustment appended for each value that a column's
 	// policy replaced. It is left alone when the row is refused.
-	Adjusted *int
+	Adjusted *[]Adjustment
+}
+
+// Adjustment is what a policy did to one value of a row that was encoded: to a
+// column, a field, or an element of an array.
+type Adjustment struct {
+	Column string       // "total", "address.city"; of an element its array's
+	Policy table.Policy // never PolicyReject
 }
 
 // AppendKey appends the bytes of the row's primary key: deterministic, the same

@@ -25,7 +25,7 @@ func compileRange(f *field, c *table.Column) error {
 	}
 	bound := *c
 	bound.Type, bound.Element, bound.Mode = c.Element, "", table.Nullable
-	f.bound = &field{name: c.Name, column: &bound, clamp: f.clamp}
+	f.bound = &field{name: f.name, path: f.path, column: &bound, policy: f.policy, clamp: f.clamp}
 	return nil
 }
 
@@ -56,10 +56,12 @@ type bounds struct {
 // is unbounded. Of dates, which are whole days, other brackets are moved to
 // these; of instants they are a bad value, and so is an empty range.
 func appendRange(e *Encoder, f *field, dst []byte, v *change.Value) ([]byte, *ValueError) {
+	adjusted := len(e.adjusted)
 	b, err := e.boundsOf(f, v)
 	if err != nil {
 		return dst, err
 	}
+	e.adjusted = e.adjusted[:min(len(e.adjusted), adjusted+1)] // its bounds are one value
 	if b.hasStart && b.hasEnd && b.start >= b.end {
 		return dst, bad("the range is empty, which a RANGE can't be")
 	}

@@ -47,6 +47,8 @@ func TestRange(t *testing.T) {
 		badCase("bound twice", days, change.Raw(`{"start":"2025-01-01","START":"2025-01-01"}`), "twice"),
 		{name: "unavailable bound", column: days, value: change.Struct([]change.Column{{Name: "start", Value: change.Unavailable()}}), reason: ReasonUnavailable},
 		{name: "clamped", column: clamp, value: change.Text("[-infinity,2025-01-01)"), want: between(int32(-719162), int32(20089)), adjusted: 1},
+		{name: "clamped twice is one value", column: clamp, value: change.Text("[-infinity,infinity]"), want: between(int32(-719162), int32(2932896)), adjusted: 1},
+		badCase("clamped to nothing", clamp, change.Text("[infinity,infinity)"), "empty"),
 		{name: "elements", column: table.Column{Type: table.Range, Element: table.Date, Mode: table.Repeated}, value: change.Raw(`["[2025-01-01,)","(,)"]`), want: []any{map[string]any{"start": int32(20089)}, map[string]any{}}},
 	})
 }

@@ -45,6 +45,9 @@ func TestStruct(t *testing.T) {
 		badCase("cut short", address, change.Raw(`{"zip":1`), "no JSON object"),
 		badCase("more behind", address, change.Raw(`{"zip":1}{}`), "no JSON object"),
 		badCase("number", address, change.Number("1"), "takes no JSON number"),
+		{name: "what was done below a NULL isn't in the row", column: table.Column{Type: table.Struct, BadValues: table.PolicyNull, Fields: []table.Column{
+			{Name: "n", Type: table.Int64, BadValues: table.PolicyClamp}, {Name: "z", Type: table.Int64},
+		}}, value: change.Raw(`{"n":1e30,"z":"x"}`), adjusted: 1},
 		{name: "NULL instead of a bad field", column: lenient, value: change.Raw(`{"zip":1.5}`), adjusted: 1},
 		{name: "no NULL instead of an unknown field", column: lenient, value: change.Raw(`{"zip":1,"color":"red"}`), reason: ReasonUnknownColumn, at: "c.color"},
 	})

@@ -81,7 +81,7 @@ func (e *Encoder) wholeDays(f *field, micros int64) (int64, *ValueError) {
 		if !f.clamp {
 			return 0, bad("the value has a time of day, which a DATE can't hold")
 		}
-		e.adjusted++
+		e.adjust(f)
 	}
 	return days, nil
 }
@@ -223,7 +223,7 @@ func (e *Encoder) within(f *field, v, lo, hi int64) (int64, *ValueError) {
 		return v, nil
 	}
 	if f.clamp {
-		e.adjusted++
+		e.adjust(f)
 		return max(lo, min(v, hi)), nil
 	}
 	if f.column.Type == table.Time {

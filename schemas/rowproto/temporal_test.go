@@ -121,7 +121,7 @@ func TestTimestamp(t *testing.T) {
 		badCase("empty", plain, change.Text(""), "no date"),
 		{name: "local time in a gap is UTC", column: plain, value: change.Text("2025-03-09 02:30:00"), want: int64(1741487400000000)},
 
-		badCase("number", plain, change.Number("1741507626386"), "`from: seconds`, `millis`, `micros` or `nanos`"),
+		badCase("number", plain, change.Number("1741507626386"), "`from: seconds`, `millis`, `micros`, `nanos` or `days`"),
 		badCase("digits", plain, change.Text("1741507626386"), "`from: seconds`"),
 		badCase("typed integer", plain, change.Int64(at), "`from: seconds`"),
 		{name: "civil is UTC's", column: plain, value: change.DateTime(at), want: at},

@@ -14,13 +14,17 @@ func appendText(e *Encoder, f *field, dst []byte, v *change.Value) ([]byte, *Val
 	switch v.Kind() {
 	case change.KindText, change.KindString:
 		if f.column.From == "" || f.column.From == table.FromText {
-			return e.appendChecked(f, dst, v.Text())
+			return appendChecked(f, dst, v.Text())
 		}
-	case change.KindDecimal, change.KindInterval, change.KindJSON, change.KindRaw:
-		return e.appendChecked(f, dst, v.Text())
+	case change.KindRaw:
+		if f.column.From != table.FromDecimal {
+			return appendChecked(f, dst, v.Text())
+		}
+	case change.KindDecimal, change.KindInterval, change.KindJSON:
+		return appendChecked(f, dst, v.Text())
 	case change.KindNumber:
 		if f.column.From != table.FromUnsigned {
-			return e.appendChecked(f, dst, v.Text())
+			return appendChecked(f, dst, v.Text())
 		}
 	default:
 	}
@@ -29,7 +33,7 @@ func appendText(e *Encoder, f *field, dst []byte, v *change.Value) ([]byte, *Val
 	if err != nil {
 		return dst, err
 	}
-	return e.appendChecked(f, dst, textOf(text))
+	return appendChecked(f, dst, textOf(text))
 }
 
 // textOfValue appends the text of a value that isn't text already, or that the
@@ -47,12 +51,21 @@ func (e *Encoder) textOfValue(f *field, dst []byte, v *change.Value) ([]byte, *V
 			return append(dst, v.Text()...), nil
 		}
 		return d.appendPlain(dst), nil
+	case change.KindRaw, change.KindStruct:
+		if f.column.From != table.FromDecimal {
+			return e.appendPlainText(f, dst, v)
+		}
+		d, err := e.scaledDecimal(v)
+		if err != nil {
+			return dst, err
+		}
+		return appendUnscaled(dst, &d)
 	case change.KindBytes:
 		switch {
 		case f.column.From == table.FromText:
 			return append(dst, v.Text()...), nil
 		case f.policy == table.PolicyString:
-			e.adjusted++
+			e.adjust(f)
 			return base64.StdEncoding.AppendEncode(dst, bytesOf(v.Text())), nil
 		}
 		return dst, bad("the value is bytes; `from: text` takes them as the text's UTF-8, `bad_values: string` as base64")
@@ -85,10 +98,7 @@ func (e *Encoder) textFrom(f *field, dst []byte, v *change.Value) ([]byte, *Valu
 		if !ok {
 			return append(dst, v.Text()...), nil // a decimal's text, or NaN
 		}
-		if d.point > 10000 || d.fraction() > 10000 {
-			return dst, bad("the scale is far off")
-		}
-		return d.appendPlain(dst), nil
+		return appendUnscaled(dst, &d)
 	case table.FromUnsigned:
 		d, err := e.textDecimal(f, v)
 		if err != nil {
@@ -103,28 +113,22 @@ func (e *Encoder) textFrom(f *field, dst []byte, v *change.Value) ([]byte, *Valu
 	}
 }
 
+// appendUnscaled appends a decimal whose scale the message or a setting gave.
+func appendUnscaled(dst []byte, d *decimal) ([]byte, *ValueError) {
+	const far = 10_000 // a NUMBER of Oracle's has 130 digits
+	if d.point > far || d.fraction() > far {
+		return dst, bad("the scale is far off")
+	}
+	return d.appendPlain(dst), nil
+}
+
 // appendChecked appends a text that must be UTF-8 and no longer than the column allows.
-func (e *Encoder) appendChecked(f *field, dst []byte, text string) ([]byte, *ValueError) {
+func appendChecked(f *field, dst []byte, text string) ([]byte, *ValueError) {
 	if !utf8.ValidString(text) {
 		return dst, bad("the text is not UTF-8")
 	}
 	if limit := f.column.MaxLength; limit > 0 && int64(len(text)) > limit && int64(utf8.RuneCountInString(text)) > limit {
-		if !f.clamp {
-			return dst, bad("the text has more than %d characters", limit)
-		}
-		text = firstRunes(text, limit)
-		e.adjusted++
+		return dst, bad("the text has more than %d characters", limit)
 	}
 	return appendString(dst, text), nil
-}
-
-// firstRunes returns the first n characters.
-func firstRunes(text string, n int64) string {
-	for i := range text {
-		if n == 0 {
-			return text[:i]
-		}
-		n--
-	}
-	return text
 }

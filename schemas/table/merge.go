@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // FromRule returns the table to create for a rule. It is clustered by its key
@@ -41,7 +42,8 @@ func FromRule(name Name, rule *Rule) (*Table, error) {
 // configured column that the table lacks or has with another type; parameters
 // don't count ("NUMERIC(10, 2)" and "NUMERIC" are one type), nor does REQUIRED:
 // in both the table's word is law. A configured column may leave type and mode
-// out. The rule's primary key is CheckKey's affair.
+// out. A policy that means nothing for the column as BigQuery has it is an error
+// too. The rule's primary key is CheckKey's affair.
 func WithHints(t *Table, rule *Rule) (*Table, error) {
 	hinted := *t
 	hinted.Columns = cloneColumns(t.Columns)
@@ -52,7 +54,7 @@ func WithHints(t *Table, rule *Rule) (*Table, error) {
 		hinted.PartitionBy = &partition
 	}
 	h := hints{table: t.Name}
-	h.add(hinted.Columns, rule.Columns, "")
+	h.add(hinted.Columns, rule.Columns, "", t.PrimaryKey)
 	if err := errors.Join(h.errs...); err != nil {
 		return nil, err
 	}
@@ -69,8 +71,9 @@ func (h *hints) report(column, format string, args ...any) {
 	h.errs = append(h.errs, fmt.Errorf("table %v: configured column %q: %w", h.table, column, fmt.Errorf(format, args...)))
 }
 
-// add puts what is configured for the columns below path into them.
-func (h *hints) add(columns, configured []Column, path string) {
+// add puts what is configured for the columns below path into them; key names
+// those of the primary key.
+func (h *hints) add(columns, configured []Column, path string, key []string) {
 	seen := make(map[string]bool, len(configured))
 	for i := range configured {
 		hint := &configured[i]
@@ -92,7 +95,11 @@ func (h *hints) add(columns, configured []Column, path string) {
 			continue
 		}
 		c.From, c.FromScale, c.FromUnscaled, c.BadValues = hint.From, hint.FromScale, hint.FromUnscaled, hint.BadValues
-		h.add(c.Fields, hint.Fields, name+".")
+		isKey := slices.ContainsFunc(key, func(name string) bool { return strings.EqualFold(name, c.Name) })
+		if err := CheckPolicy(c, isKey); err != nil {
+			h.report(name, "%w", err)
+		}
+		h.add(c.Fields, hint.Fields, name+".", nil)
 	}
 }
 
@@ -105,18 +112,6 @@ func sameType(c, hint *Column) bool {
 		return true
 	}
 	return hint.Type == c.Type && (hint.Element == "" || hint.Element == c.Element)
-}
-
-// withPolicy gives the columns that have none of their own the rule's policy for
-// bad values.
-func withPolicy(columns []Column, policy Policy) []Column {
-	for i := range columns {
-		if columns[i].BadValues == "" {
-			columns[i].BadValues = policy
-		}
-		withPolicy(columns[i].Fields, columns[i].BadValues)
-	}
-	return columns
 }
 
 func cloneColumns(columns []Column) []Column {

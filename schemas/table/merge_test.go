@@ -30,14 +30,14 @@ func TestWithHints(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := orders()
-	for i := range want.Columns {
-		want.Columns[i].BadValues = table.PolicyNull
+	for i := range want.Columns[1:] { // the first is REQUIRED, as is the STRUCT's field
+		want.Columns[1+i].BadValues = table.PolicyNull
 	}
 	want.Columns[0].From = table.FromUnsigned
 	want.Columns[1].BadValues = table.PolicyReject
 	want.Columns[2].From, want.Columns[2].FromScale = table.FromDecimal, 2
 	want.Columns[3].From = table.FromHex
-	want.Columns[4].Fields[0].From, want.Columns[4].Fields[0].BadValues = table.FromBase64, table.PolicyNull
+	want.Columns[4].Fields[0].From = table.FromBase64
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -60,6 +60,9 @@ func TestWithHintsRefuses(t *testing.T) {
 		{table.Column{Name: "valid", Type: table.Range, Element: table.Timestamp}, "it is of type RANGE<TIMESTAMP>, and in BigQuery of type RANGE<DATE>"},
 		{table.Column{Name: "address", Fields: []table.Column{{Name: "zip"}}}, `"address.zip": BigQuery's table has no such column`},
 		{table.Column{Name: "ORDER_ID"}, `"ORDER_ID": it is configured twice`},
+		{table.Column{Name: "status", BadValues: table.PolicyNull}, `"status": ` + "`bad_values: null` can't apply to a column of the primary key"},
+		{table.Column{Name: "address", Fields: []table.Column{{Name: "city", BadValues: table.PolicyNull}}}, `"address.city": ` + "`bad_values: null` can't apply to a REQUIRED column"},
+		{table.Column{Name: "0", BadValues: table.PolicyClamp}, `"0": ` + "`bad_values: clamp` means nothing for a column of type GEOGRAPHY; it takes reject, null"},
 	}
 	for _, test := range tests {
 		_, err := table.WithHints(orders(), &table.Rule{Columns: []table.Column{{Name: "order_id"}, test.hint}})

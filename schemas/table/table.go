@@ -113,10 +113,11 @@ const (
 // Policy says what to do with a value that a column can't hold.
 type Policy string
 
-// The policies; the zero value means PolicyReject.
+// The policies; the zero value means PolicyReject. Effect says what each does to
+// which column.
 const (
 	PolicyReject Policy = "reject" // the change is a dead letter
 	PolicyNull   Policy = "null"   // NULL instead
 	PolicyClamp  Policy = "clamp"  // the nearest value that the column holds
-	PolicyString Policy = "string" // the value's text, where the column is a STRING
+	PolicyString Policy = "string" // the value's text
 )

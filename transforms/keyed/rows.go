@@ -19,8 +19,8 @@ import (
 
 // Namespace is the namespace of this package's counters: events, of which each
 // makes a row, two (key_changes), none (filtered), or a dead letter (letters);
-// upserts and deletes; values_adjusted by a column's policy; and of Coalesce
-// rows_coalesced, rows_superseded, bytes_superseded.
+// upserts and deletes; values_adjusted by policies, together and each apart (see
+// adjustments); and of Coalesce rows_coalesced, rows_superseded, bytes_superseded.
 const Namespace = "keyed"
 
 // The stages of this package's dead letters.
@@ -43,7 +43,6 @@ var (
 	lettersCounter    = beam.NewCounter(Namespace, "letters")
 	upsertsCounter    = beam.NewCounter(Namespace, "upserts")
 	deletesCounter    = beam.NewCounter(Namespace, "deletes")
-	adjustedCounter   = beam.NewCounter(Namespace, "values_adjusted")
 	catalogRetries    = beam.NewCounter(Namespace, "catalog_retries")
 )
 
@@ -79,6 +78,7 @@ type rowsFn struct {
 	destinations map[string]*destination
 	keyers       map[*rowproto.Plan]*keyer
 	data         []byte
+	adjusted     adjustments
 }
 
 // destination is where the rows of one source table go.
@@ -194,15 +194,13 @@ func (f *rowsFn) encode(ctx context.Context, d *destination, e *change.Event, c 
 	if c.kind == change.Delete {
 		f.data, err = d.keyer.old.AppendDelete(f.data[:0], c.columns, c.sequence)
 	} else {
-		adjusted := 0
+		f.adjusted.row = f.adjusted.row[:0]
 		f.data, err = d.keyer.encoder.AppendUpsert(f.data[:0], c.columns, c.sequence, rowproto.RowOptions{
 			AbsentUnavailable: e.AbsentUnavailable,
 			IgnoreUnknown:     d.Rule.UnknownColumns == "ignore",
-			Adjusted:          &adjusted,
+			Adjusted:          &f.adjusted.row,
 		})
-		if err == nil && adjusted > 0 {
-			adjustedCounter.Inc(ctx, int64(adjusted))
-		}
+		f.adjusted.count(ctx, d.name)
 	}
 	if err != nil {
 		return change.Row{}, refuseValue(StageEncode, err)
