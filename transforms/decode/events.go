@@ -17,7 +17,8 @@ import (
 // Namespace is the namespace of this package's counters: messages, events,
 // control_KIND for each kind of control message, letters. Every message is
 // counted under one of the last three, whatever the number of its events, so
-// that messages = decoded + control + letters.
+// that messages = decoded + control + letters. Beside them positions_backwards
+// counts events that a failed-over source may have sent.
 const Namespace = "decode"
 
 // Stage is the stage of this package's dead letters.
@@ -106,6 +107,7 @@ func (f *decodeFn) ProcessElement(
 	default:
 		decodedCounter.Inc(ctx, 1)
 		eventsCounter.Inc(ctx, int64(len(events)))
+		f.watchPositions(ctx, events)
 		for i := range events {
 			emit(events[i])
 		}
