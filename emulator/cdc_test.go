@@ -10,6 +10,9 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"beamcdc/emulator/internal/engine"
+	"beamcdc/emulator/internal/rowtest"
 )
 
 // The example of "Specify changes to existing records".
@@ -110,7 +113,7 @@ func TestCDC_SparseDelete(t *testing.T) {
 	e := newEnv(t, Options{})
 	e.table("t", "id INTEGER REQUIRED, name STRING REQUIRED", "ID")
 	message := e.descriptor("t", false)
-	message.Field = append(message.Field, stringField("_change_type", 100))
+	message.Field = append(message.Field, rowtest.StringField("_change_type", 100))
 	w := e.writerWith("t", message)
 	w.append(`{"id":1,"name":"a","_change_type":"upsert"}`, `{"id":2,"name":"b","_change_type":"Upsert"}`)
 	w.append(`{"id":1,"_change_type":"delete"}`)
@@ -140,7 +143,7 @@ func TestCDC_CompositeKey(t *testing.T) {
 	message := e.descriptor("t", true)
 	for _, f := range message.GetField() {
 		if f.GetName() == "b" || f.GetName() == "c" || f.GetName() == "e" {
-			f.Type = stringField("", 0).Type
+			f.Type = rowtest.StringField("", 0).Type
 		}
 	}
 	w := e.writerWith("t", message)
@@ -164,14 +167,14 @@ func TestCDC_CompositeKey(t *testing.T) {
 // merge applies a table's pending changes now.
 func (e *env) merge(name string) {
 	e.t.Helper()
-	t, err := e.catalog.table(tableRef{"p", "d", name})
+	t, err := e.engine.Table(engine.TableRef{Project: "p", Dataset: "d", Table: name})
 	if err != nil {
 		e.t.Fatal(err)
 	}
-	if err := e.store.merge(e.t.Context(), t); err != nil {
+	if err := e.engine.Apply(e.t.Context(), t); err != nil {
 		e.t.Fatal(err)
 	}
-	if n := t.pendingRows.Load(); n != 0 {
+	if n := t.PendingChanges(); n != 0 {
 		e.t.Fatalf("%d changes are pending after a merge", n)
 	}
 }

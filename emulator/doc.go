@@ -10,8 +10,9 @@
 //		option.WithGRPCDialOption(grpc.WithTransportCredentials(insecure.NewCredentials())))
 //
 // Tables live in DuckDB, in memory or in a file; with a file, what was acknowledged
-// survives the process's death. Each file that is named after an RPC or a REST
-// collection tells its behavior on top; GAPS.md lists what BigQuery does and this
-// doesn't. The package imports nothing else of its module: it shares no code with
-// the writers that are tested against it.
+// survives the process's death. Package internal/engine has the tables,
+// internal/writeapi the gRPC service and internal/rest the REST API: each file there
+// that is named after an RPC or a collection tells its behavior on top. GAPS.md
+// lists what BigQuery does and this doesn't. The packages import nothing else of
+// their module: they share no code with the writers that are tested against them.
 package emulator

@@ -17,6 +17,8 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/descriptorpb"
+
+	"beamcdc/emulator/internal/rowtest"
 )
 
 // managed is Google's own writer, with nothing but its endpoint changed.
@@ -52,7 +54,7 @@ func TestManagedWriter(t *testing.T) {
 	var results []*managedwriter.AppendResult
 	for i := range 20 {
 		row := fmt.Sprintf(`{"id":%d,"status":"s%d","at":%d,"_CHANGE_TYPE":"UPSERT","_CHANGE_SEQUENCE_NUMBER":"%X"}`, i%3, i, time.Unix(int64(i), 0).UnixMicro(), i)
-		result, err := stream.AppendRows(ctx, [][]byte{encode(t, message, row)})
+		result, err := stream.AppendRows(ctx, [][]byte{rowtest.Encode(t, message, row)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -88,7 +90,7 @@ func TestManagedWriter_Multiplexing(t *testing.T) {
 	for n := range 30 {
 		i := n % len(streams)
 		row := fmt.Sprintf(`{"id":%d,"%c":"v%d","_CHANGE_TYPE":"UPSERT"}`, n%2, 'a'+i, n)
-		result, err := streams[i].AppendRows(t.Context(), [][]byte{encode(t, messages[i], row)})
+		result, err := streams[i].AppendRows(t.Context(), [][]byte{rowtest.Encode(t, messages[i], row)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -116,7 +118,7 @@ func TestManagedWriter_Errors(t *testing.T) {
 		t.Helper()
 		var data [][]byte
 		for _, row := range rows {
-			data = append(data, encode(t, message, row))
+			data = append(data, rowtest.Encode(t, message, row))
 		}
 		result, err := stream.AppendRows(ctx, data)
 		if err != nil {
@@ -141,7 +143,7 @@ func TestManagedWriter_Errors(t *testing.T) {
 	}
 
 	message = e.descriptor("t", true)
-	message.Field = append(message.Field, stringField("extra", 500))
+	message.Field = append(message.Field, rowtest.StringField("extra", 500))
 	_, err = send(e.managedStream(client, "t", message), `{"id":1,"_CHANGE_TYPE":"UPSERT"}`)
 	var storage *storagepb.StorageError
 	for _, detail := range status.Convert(err).Details() {

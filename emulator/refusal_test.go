@@ -13,6 +13,8 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/descriptorpb"
 	"google.golang.org/protobuf/types/known/wrapperspb"
+
+	"beamcdc/emulator/internal/rowtest"
 )
 
 // wantError checks a response's error: its code, the StorageError in its details
@@ -135,10 +137,10 @@ func TestRefusal_Requests(t *testing.T) {
 		{"too large", "t", func(r *storagepb.AppendRowsRequest) { r.TraceId = strings.Repeat("x", 10_000) }, codes.InvalidArgument, 0, "AppendRows request too large: "},
 		{"an extra field", "t", func(r *storagepb.AppendRowsRequest) {
 			d := r.GetProtoRows().GetWriterSchema().GetProtoDescriptor()
-			d.Field = append(d.Field, stringField("surprise", 77))
+			d.Field = append(d.Field, rowtest.StringField("surprise", 77))
 		}, codes.InvalidArgument, extra, "Input schema has more fields than BigQuery schema, extra fields: 'surprise'"},
 		{"a wrong type", "t", func(r *storagepb.AppendRowsRequest) {
-			r.GetProtoRows().GetWriterSchema().GetProtoDescriptor().Field[0].Type = stringField("", 0).Type
+			r.GetProtoRows().GetWriterSchema().GetProtoDescriptor().Field[0].Type = rowtest.StringField("", 0).Type
 		}, codes.InvalidArgument, 0, "The proto field mismatched with BigQuery field at row.id, the proto field type string, BigQuery field type INTEGER"},
 		{"a wrong mode", "t", func(r *storagepb.AppendRowsRequest) {
 			r.GetProtoRows().GetWriterSchema().GetProtoDescriptor().Field[1].Label = descriptorpb.FieldDescriptorProto_LABEL_REPEATED.Enum()

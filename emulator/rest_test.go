@@ -189,7 +189,12 @@ func TestREST_BadTables(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var answer errorBody
+		var answer struct {
+			Error struct {
+				Code   int    `json:"code"`
+				Status string `json:"status"`
+			} `json:"error"`
+		}
 		if err := json.NewDecoder(r.Body).Decode(&answer); err != nil || r.StatusCode != 400 || answer.Error.Code != 400 || answer.Error.Status != "INVALID_ARGUMENT" {
 			t.Errorf("%.20q: %d %+v %v", body, r.StatusCode, answer, err)
 		}

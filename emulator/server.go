@@ -2,6 +2,7 @@ package emulator
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -11,8 +12,13 @@ import (
 	"time"
 
 	"cloud.google.com/go/bigquery/storage/apiv1/storagepb"
+	bq "google.golang.org/api/bigquery/v2"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/keepalive"
+
+	"beamcdc/emulator/internal/engine"
+	"beamcdc/emulator/internal/rest"
+	"beamcdc/emulator/internal/writeapi"
 )
 
 // Defaults of Options.
@@ -63,7 +69,7 @@ type Options struct {
 	OnAppend func(req *storagepb.AppendRowsRequest) (resp *storagepb.AppendRowsResponse, err error, handled bool)
 
 	// mergeRows is the least number of pending changes that are merged without being
-	// asked for, for tests. Defaults to defaultMergeRows.
+	// asked for, for tests. Defaults to the engine's.
 	mergeRows int64
 }
 
@@ -71,8 +77,8 @@ type Options struct {
 type Server struct {
 	options Options
 	log     *slog.Logger
-	store   *store
-	catalog *catalog
+	engine  *engine.Engine
+	writes  *writeapi.Service
 
 	grpc         *grpc.Server
 	grpcListener net.Listener
@@ -81,12 +87,6 @@ type Server struct {
 	serving      sync.WaitGroup
 	closing      sync.Once
 	closeErr     error
-}
-
-// writeService is the gRPC service, apart from Server so that its methods aren't Server's.
-type writeService struct {
-	storagepb.UnimplementedBigQueryWriteServer
-	server *Server
 }
 
 // New starts a server. Its error says which address or database can't be had.
@@ -106,9 +106,6 @@ func New(o Options) (*Server, error) {
 	if o.MaxRequestBytes <= 0 {
 		o.MaxRequestBytes = DefaultMaxRequestBytes
 	}
-	if o.mergeRows == 0 {
-		o.mergeRows = defaultMergeRows
-	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -117,18 +114,11 @@ func New(o Options) (*Server, error) {
 	if err := s.listen(ctx); err != nil {
 		return nil, err
 	}
-	st, err := openStore(ctx, o.DB, o.Logger, o.Now)
-	if err != nil {
+	var err error
+	if s.engine, err = engine.Open(ctx, engine.Options{DB: o.DB, Now: o.Now, Logger: o.Logger, MergeRows: o.mergeRows}); err != nil {
 		return nil, errors.Join(err, s.closeListeners())
 	}
-	s.store, st.mergeRows = st, o.mergeRows
-	if s.catalog, err = st.loadCatalog(ctx); err == nil {
-		err = st.start(ctx)
-	}
-	if err != nil {
-		st.release()
-		return nil, errors.Join(err, st.db.Close(), s.closeListeners())
-	}
+	s.writes = writeapi.New(s.engine, writeapi.Options{Logger: o.Logger, MaxRequestBytes: o.MaxRequestBytes, OnAppend: o.OnAppend})
 	s.serve()
 	return s, nil
 }
@@ -158,8 +148,8 @@ func (s *Server) serve() {
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 5 * time.Second, PermitWithoutStream: true}),
 		grpc.WaitForHandlers(true),
 	)
-	storagepb.RegisterBigQueryWriteServer(s.grpc, &writeService{server: s})
-	s.rest = &http.Server{Handler: s.routes(), ReadHeaderTimeout: time.Minute, ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelWarn)}
+	storagepb.RegisterBigQueryWriteServer(s.grpc, s.writes)
+	s.rest = &http.Server{Handler: rest.New(s.engine, rest.Options{Logger: s.log, BaseURL: s.RESTAddr(), Stats: func() any { return s.Stats() }}), ReadHeaderTimeout: time.Minute, ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelWarn)}
 	s.serving.Go(func() {
 		if err := s.grpc.Serve(s.grpcListener); err != nil && !errors.Is(err, grpc.ErrServerStopped) {
 			s.log.Error("serving gRPC", "error", err)
@@ -185,7 +175,44 @@ func (s *Server) Close() error {
 		s.grpc.Stop()
 		err := s.rest.Close()
 		s.serving.Wait()
-		s.closeErr = errors.Join(err, s.store.close())
+		s.closeErr = errors.Join(err, s.engine.Close())
 	})
 	return s.closeErr
+}
+
+// CreateDataset creates an empty dataset of Options.Project; one that exists
+// already is left as it is. For the command line and tests.
+func (s *Server) CreateDataset(ctx context.Context, name string) error {
+	ref := engine.DatasetRef{Project: s.options.Project, Dataset: name}
+	if _, err := s.engine.Dataset(ref); err == nil {
+		return nil
+	}
+	_, err := s.engine.CreateDataset(ctx, ref, &bq.Dataset{})
+	return err
+}
+
+// Rows returns all current rows of a table of Options.Project, pending changes
+// applied, in the order of their keys; rows of a table without a primary key come
+// in the order of their ingestion. Each is a JSON object with all columns in the
+// table's order:
+//
+//	BOOL                        true, false
+//	INT64, NUMERIC, BIGNUMERIC  a string, without trailing zeros
+//	FLOAT64                     a number, or "NaN", "Infinity", "-Infinity"
+//	STRING, GEOGRAPHY           a string
+//	JSON                        a string: its text as it was written
+//	BYTES                       a string in base64
+//	DATE                        "2025-03-09"
+//	TIME                        "08:07:06.005004"
+//	DATETIME                    "2025-03-09T08:07:06.005004"
+//	TIMESTAMP                   "2025-03-09T08:07:06.005004Z"
+//	INTERVAL                    "1-2 3 4:5:6.789", BigQuery's canonical form
+//	RANGE                       "[2025-03-09, UNBOUNDED)", its bounds as above
+//	ARRAY                       an array, never null
+//	STRUCT                      an object, its fields in order
+//	NULL                        null
+//
+// An absent dataset or table is an error that says so.
+func (s *Server) Rows(ctx context.Context, dataset, table string) ([]json.RawMessage, error) {
+	return s.engine.Rows(ctx, engine.TableRef{Project: s.options.Project, Dataset: dataset, Table: table})
 }

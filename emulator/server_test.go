@@ -14,13 +14,11 @@ import (
 	"google.golang.org/api/option"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
-	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/reflect/protodesc"
 	"google.golang.org/protobuf/reflect/protoreflect"
-	"google.golang.org/protobuf/reflect/protoregistry"
 	"google.golang.org/protobuf/types/descriptorpb"
-	"google.golang.org/protobuf/types/dynamicpb"
+
+	"beamcdc/emulator/internal/rowtest"
 )
 
 // env is a server with a dataset "d" of project "p", and Google's clients for it.
@@ -122,41 +120,13 @@ func (e *env) descriptor(table string, cdc bool) *descriptorpb.DescriptorProto {
 		e.t.Fatal(err)
 	}
 	if cdc {
-		message.Field = append(message.Field, stringField("_CHANGE_TYPE", 9998), stringField("_CHANGE_SEQUENCE_NUMBER", 9999))
+		message.Field = append(message.Field, rowtest.StringField("_CHANGE_TYPE", 9998), rowtest.StringField("_CHANGE_SEQUENCE_NUMBER", 9999))
 	}
 	return message
 }
 
-func stringField(name string, number int32) *descriptorpb.FieldDescriptorProto {
-	return &descriptorpb.FieldDescriptorProto{
-		Name: new(name), Number: new(number),
-		Type: descriptorpb.FieldDescriptorProto_TYPE_STRING.Enum(), Label: descriptorpb.FieldDescriptorProto_LABEL_OPTIONAL.Enum(),
-	}
-}
-
 func streamOf(table string) string {
 	return "projects/p/datasets/d/tables/" + table + "/streams/_default"
-}
-
-// encode makes a row of protojson.
-func encode(t testing.TB, message *descriptorpb.DescriptorProto, text string) []byte {
-	t.Helper()
-	file, err := protodesc.NewFile(&descriptorpb.FileDescriptorProto{
-		Name: new("t.proto"), Syntax: new("proto2"), MessageType: []*descriptorpb.DescriptorProto{message},
-		Dependency: wellKnownFiles,
-	}, protoregistry.GlobalFiles)
-	if err != nil {
-		t.Fatal(err)
-	}
-	row := dynamicpb.NewMessage(file.Messages().Get(0))
-	if err := protojson.Unmarshal([]byte(text), row); err != nil {
-		t.Fatalf("encoding %s: %v", text, err)
-	}
-	b, err := proto.Marshal(row)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
 }
 
 // writer is one AppendRows connection, spoken by hand.
@@ -189,7 +159,7 @@ func (w *writer) request(rows ...string) *storagepb.AppendRowsRequest {
 	w.env.t.Helper()
 	data := &storagepb.AppendRowsRequest_ProtoData{Rows: &storagepb.ProtoRows{}}
 	for _, row := range rows {
-		data.Rows.SerializedRows = append(data.Rows.SerializedRows, encode(w.env.t, w.message, row))
+		data.Rows.SerializedRows = append(data.Rows.SerializedRows, rowtest.Encode(w.env.t, w.message, row))
 	}
 	r := &storagepb.AppendRowsRequest{Rows: &storagepb.AppendRowsRequest_ProtoRows{ProtoRows: data}}
 	if w.first {

@@ -1,7 +1,5 @@
 package emulator
 
-import "sync/atomic"
-
 // Stats counts what a server has done since it started.
 type Stats struct {
 	Requests  int64 `json:"requests"`   // AppendRows requests taken
@@ -14,20 +12,11 @@ type Stats struct {
 	Tables    int64 `json:"tables"`
 }
 
-type stats struct {
-	requests, errors, rows, rowErrors, commits, merges atomic.Int64
-}
-
 // Stats returns the counts so far. They are taken one by one, not at one instant.
 func (s *Server) Stats() Stats {
-	c := &s.store.stats
-	counts := Stats{
-		Requests: c.requests.Load(), Errors: c.errors.Load(), Rows: c.rows.Load(), RowErrors: c.rowErrors.Load(),
-		Commits: c.commits.Load(), Merges: c.merges.Load(),
+	stored, asked := s.engine.Stats(), s.writes.Stats()
+	return Stats{
+		Requests: asked.Requests, Errors: asked.Errors, Rows: stored.Rows, RowErrors: asked.RowErrors,
+		Commits: stored.Commits, Merges: stored.Merges, Pending: stored.Pending, Tables: stored.Tables,
 	}
-	for _, t := range s.catalog.all() {
-		counts.Tables++
-		counts.Pending += t.pendingRows.Load()
-	}
-	return counts
 }

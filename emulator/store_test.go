@@ -2,7 +2,6 @@ package emulator
 
 import (
 	"bytes"
-	"database/sql/driver"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -10,44 +9,10 @@ import (
 	"testing"
 )
 
-// A batch that the database refuses fails alone, whatever it was committed with.
-func TestCommit_BadBatchFailsAlone(t *testing.T) {
-	e := newEnv(t, Options{})
-	e.table("t", "id INTEGER, v STRING", "id")
-	table, err := e.catalog.table(tableRef{"p", "d", "t"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	batch := func(id any) *appendBatch {
-		row := []driver.Value{uint64(0), uint64(0), uint64(0), uint64(0), uint8(0), e.store.ordinal.Add(1), int64(0), true, id, "x"}
-		return &appendBatch{table: table, version: 1, cdc: true, rows: [][]driver.Value{row}, done: make(chan error, 1)}
-	}
-	// Nothing is committed while the table is locked, so all are committed together.
-	table.mu.Lock()
-	var batches []*appendBatch
-	for _, id := range []any{int64(1), int64(2), "no number", int64(3)} {
-		b := batch(id)
-		batches = append(batches, b)
-		if err := e.store.append(t.Context(), b); err != nil {
-			t.Fatal(err)
-		}
-	}
-	table.mu.Unlock()
-	for i, b := range batches {
-		if err := <-b.done; (err != nil) != (i == 2) {
-			t.Errorf("batch %d: %v", i, err)
-		}
-	}
-	e.want("t", `{"id":"1","v":"x"}`, `{"id":"2","v":"x"}`, `{"id":"3","v":"x"}`)
-	if got := e.Stats(); got.Rows != 3 || got.Pending != 3 {
-		t.Errorf("stats %+v", got)
-	}
-}
-
-// More tables than the committer keeps appenders for.
+// More tables than the committer keeps appenders for: 32.
 func TestCommit_ManyTables(t *testing.T) {
 	e := newEnv(t, Options{})
-	const tables = 3 * maxAppenders
+	const tables = 3 * 32
 	e.table("t0", "id INTEGER, v INTEGER", "id")
 	message := e.descriptor("t0", true)
 	var writers []*writer

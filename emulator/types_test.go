@@ -2,9 +2,7 @@ package emulator
 
 import (
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
-	"math"
 	"math/big"
 	"strings"
 	"testing"
@@ -13,6 +11,8 @@ import (
 	"cloud.google.com/go/bigquery/storage/apiv1/storagepb"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/descriptorpb"
+
+	"beamcdc/emulator/internal/rowtest"
 )
 
 // typeCase is one value on its way: sent as protojson in a field of a protobuf
@@ -107,7 +107,7 @@ var typeCases = []typeCase{
 	{"BIGNUMERIC", "string", `"578960446186580977117854925043439539266.34992332820282019728792003956564819968"`, "", "out of range"},
 	{"BIGNUMERIC", "string", `"0.00000000000000000000000000000000000001"`, `"0.00000000000000000000000000000000000001"`, ""},
 	{"BIGNUMERIC", "string", `"0.000000000000000000000000000000000000005"`, `"0.00000000000000000000000000000000000001"`, ""},
-	{"BIGNUMERIC", "bytes", le(new(big.Int).Neg(pow10(38))), `"-1"`, ""},
+	{"BIGNUMERIC", "bytes", le(new(big.Int).Neg(bigInt("1" + strings.Repeat("0", 38)))), `"-1"`, ""},
 	{"BIGNUMERIC", "google.protobuf.BytesValue", `"AQ=="`, `"0.00000000000000000000000000000000000001"`, ""},
 	{"STRING", "string", `"ünï \u0000 \""`, `"ünï \u0000 \""`, ""},
 	{"STRING", "string", `""`, `""`, ""},
@@ -206,38 +206,6 @@ func testColumn(text string) *bigquery.FieldSchema {
 	return f
 }
 
-// testField makes a field of a protobuf type as typeCase writes it, and the types
-// that it needs.
-func testField(name string, number int32, typeName string, repeated bool, message *descriptorpb.DescriptorProto) {
-	f := &descriptorpb.FieldDescriptorProto{
-		Name: new(name), Number: new(number), Label: descriptorpb.FieldDescriptorProto_LABEL_OPTIONAL.Enum(),
-	}
-	if repeated {
-		f.Label = descriptorpb.FieldDescriptorProto_LABEL_REPEATED.Enum()
-	}
-	element, isRange := strings.CutPrefix(typeName, "range ")
-	switch {
-	case isRange:
-		nested := &descriptorpb.DescriptorProto{Name: new("Range")}
-		testField("start", 1, element, false, nested)
-		testField("end", 2, element, false, nested)
-		message.NestedType = append(message.NestedType, nested)
-		f.TypeName = new("Range")
-	case typeName == "enum":
-		message.EnumType = append(message.EnumType, &descriptorpb.EnumDescriptorProto{
-			Name: new("E"), Value: []*descriptorpb.EnumValueDescriptorProto{
-				{Name: new("ZERO"), Number: new(int32(0))}, {Name: new("ONE"), Number: new(int32(1))},
-			},
-		})
-		f.TypeName = new("E")
-	case strings.HasPrefix(typeName, "google."):
-		f.TypeName = new("." + typeName)
-	default:
-		f.Type = descriptorpb.FieldDescriptorProto_Type(descriptorpb.FieldDescriptorProto_Type_value["TYPE_"+strings.ToUpper(typeName)]).Enum()
-	}
-	message.Field = append(message.Field, f)
-}
-
 // Every type, in each encoding that the service takes, comes back as it was meant,
 // before and after a merge.
 func TestTypes_RoundTrip(t *testing.T) {
@@ -257,9 +225,9 @@ func TestTypes_RoundTrip(t *testing.T) {
 				}
 			}
 			message := &descriptorpb.DescriptorProto{Name: new("row")}
-			testField("id", 1, "int64", false, message)
-			testField("V", 2, test.field, strings.HasSuffix(test.column, "[]"), message)
-			message.Field = append(message.Field, stringField("_CHANGE_TYPE", 3))
+			rowtest.AddField("id", 1, "int64", false, message)
+			rowtest.AddField("V", 2, test.field, strings.HasSuffix(test.column, "[]"), message)
+			message.Field = append(message.Field, rowtest.StringField("_CHANGE_TYPE", 3))
 			w := e.writerWith(table, message)
 			r := w.send(w.request(fmt.Sprintf(`{"id":%d,"V":%s,"_CHANGE_TYPE":"UPSERT"}`, i, test.value)))
 			if test.refused != "" {
@@ -319,7 +287,7 @@ func TestTypes_Mismatch(t *testing.T) {
 			t.Fatal(err)
 		}
 		message := &descriptorpb.DescriptorProto{Name: new("row")}
-		testField("v", 1, test.field, false, message)
+		rowtest.AddField("v", 1, test.field, false, message)
 		w := e.writerWith(table, message)
 		if r := w.send(w.request(`{}`)); !strings.HasPrefix(r.GetError().GetMessage(), "The proto field mismatched with BigQuery field at row.") {
 			t.Errorf("%s from %s: %v", test.column, test.field, r)
@@ -347,7 +315,7 @@ func TestTypes_Struct(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := e.writer("t", true)
-	one := le(pow10(38))
+	one := le(bigInt("1" + strings.Repeat("0", 38)))
 	w.append(
 		`{"id":1,"s":{"z":"x","list":[{"n":`+one+`,"at":1},{"at":2}],"a":0.5},"_CHANGE_TYPE":"UPSERT"}`,
 		`{"id":2,"_CHANGE_TYPE":"UPSERT"}`,
@@ -355,7 +323,7 @@ func TestTypes_Struct(t *testing.T) {
 	)
 	r := w.request(`{"id":4,"s":{"z":"first","list":[{"at":1}]},"_CHANGE_TYPE":"UPSERT"}`)
 	// The wire format lets a message come in pieces: the later one is merged into the first.
-	piece := encode(t, w.message, `{"s":{"z":"second","list":[{"at":2}]}}`)
+	piece := rowtest.Encode(t, w.message, `{"s":{"z":"second","list":[{"at":2}]}}`)
 	rows := r.GetProtoRows().GetRows()
 	rows.SerializedRows[0] = append(rows.SerializedRows[0], piece...)
 	if r := w.send(r); r.GetError() != nil {
@@ -384,10 +352,10 @@ func TestTypes_ColumnNames(t *testing.T) {
 	e := newEnv(t, Options{})
 	e.table("t", "id INTEGER, straße STRING, A-b INTEGER", "id")
 	message := &descriptorpb.DescriptorProto{Name: new("row")}
-	testField("ID", 1, "int64", false, message)
-	testField("col_1", 2, "string", false, message)
-	testField("col_2", 3, "int64", false, message)
-	message.Field = append(message.Field, stringField("_Change_Type", 4))
+	rowtest.AddField("ID", 1, "int64", false, message)
+	rowtest.AddField("col_1", 2, "string", false, message)
+	rowtest.AddField("col_2", 3, "int64", false, message)
+	message.Field = append(message.Field, rowtest.StringField("_Change_Type", 4))
 	for i, name := range []string{"Straße", "a-B"} {
 		options := &descriptorpb.FieldOptions{}
 		proto.SetExtension(options, storagepb.E_ColumnName, name)
@@ -406,12 +374,12 @@ func TestTypes_ProtoDefaults(t *testing.T) {
 	for i, field := range []struct{ name, typeName, value string }{
 		{"id", "int64", "0"}, {"s", "string", ""}, {"f", "double", "0"}, {"b", "bool", "true"}, {"raw", "bytes", "x"}, {"u", "uint64", "7"}, {"e", "enum", "ONE"},
 	} {
-		testField(field.name, int32(i+1), field.typeName, false, message)
+		rowtest.AddField(field.name, int32(i+1), field.typeName, false, message)
 		message.Field[i].DefaultValue = new(field.value)
 	}
-	testField("n", 20, "int64", false, message)
+	rowtest.AddField("n", 20, "int64", false, message)
 	message.Field[6].Type = descriptorpb.FieldDescriptorProto_TYPE_ENUM.Enum() // a default needs the type
-	message.Field = append(message.Field, stringField("_CHANGE_TYPE", 21))
+	message.Field = append(message.Field, rowtest.StringField("_CHANGE_TYPE", 21))
 	w := e.writerWith("t", message)
 	w.append(`{"_CHANGE_TYPE":"UPSERT"}`, `{"id":7,"s":"x","b":false,"u":1,"e":"ZERO","_CHANGE_TYPE":"UPSERT"}`)
 	e.want("t", `{"id":"0","s":"","n":null,"f":0,"b":true,"raw":"eA==","u":"7","e":"ONE"}`,
@@ -452,14 +420,4 @@ func TestTypes_MissingValues(t *testing.T) {
 	})
 	e.want("t", `{"id":"1","a":null,"b":null,"c":null}`, `{"id":"2","a":"none","b":null,"c":null}`,
 		`{"id":"3","a":"none","b":"5","c":"2026-11-30"}`, `{"id":"4","a":"none","b":null,"c":"2026-11-30"}`)
-}
-
-// JSON that a client reads back is what it can parse again.
-func TestAppendFloat(t *testing.T) {
-	for _, f := range []float64{0, 1, -1.5, 1e21, 1e-7, 123456789.125, math.MaxFloat64, math.SmallestNonzeroFloat64, 0.1} {
-		var back float64
-		if err := json.Unmarshal(appendFloat(nil, f), &back); err != nil || back != f {
-			t.Errorf("%v: %s %v", f, appendFloat(nil, f), err)
-		}
-	}
 }

@@ -1,0 +1,129 @@
+package engine
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"time"
+)
+
+// Batch is the rows of one request, on their way into the database.
+type Batch struct {
+	table    *Table
+	schema   *Schema // the one that the rows were read for
+	cdc      bool    // pending changes; else rows of the baseline
+	rows     [][]driver.Value
+	done     chan error // gets one error, or nil when the rows are durable
+	now      time.Time
+	ordinal  int64  // of the next row
+	defaults []bool // by position: where a row lacks the column, it gets its default value
+
+	sequenced, unsequenced bool // whether there are changes with and without a sequence
+}
+
+// NewBatch begins a batch of at most this many rows that were read for this schema
+// of the table. cdc says that they are UPSERTs and DELETEs: such a table has a
+// primary key. What a later batch holds was ingested later.
+func (e *Engine) NewBatch(t *Table, s *Schema, cdc bool, rows int) *Batch {
+	return &Batch{
+		table: t, schema: s, cdc: cdc, rows: make([][]driver.Value, 0, rows), done: make(chan error, 1),
+		now: e.now(), ordinal: e.ordinal.Add(int64(rows)) - int64(rows),
+	}
+}
+
+// UseDefaults says, by position, which columns get their default value where a row
+// that is added lacks one. Nil is for none.
+func (b *Batch) UseDefaults(defaults []bool) { b.defaults = defaults }
+
+// SchemaVersion is that of the schema that the rows were read for.
+func (b *Batch) SchemaVersion() int64 { return b.schema.Version }
+
+var errNullKey = errors.New("a column of the primary key is NULL or missing")
+
+// Add adds a row: its values by position in the schema, nil for NULL, in the forms
+// that Column's methods return. A DELETE keeps those of the key alone. The error is
+// a *ValueError for a row that the table can't hold, which isn't added.
+func (b *Batch) Add(values []any, sequence Sequence, deleted bool) error {
+	s := b.schema
+	row := make([]driver.Value, metaCount+len(s.Columns))
+	for i, section := range sequence.sections {
+		row[i] = section
+	}
+	row[4], row[5], row[6], row[7] = sequence.count, b.ordinal, b.now.UnixMicro(), !deleted
+	for i, column := range s.Columns {
+		value := values[i]
+		if value == nil && b.defaults != nil && b.defaults[i] && !deleted {
+			var err error
+			if value, err = column.DefaultValue.at(b.now); err != nil {
+				return &ValueError{column.Name, err}
+			}
+		}
+		isKey := b.cdc && s.isKey(i)
+		switch {
+		case isKey && value == nil:
+			return &ValueError{column.Name, errNullKey}
+		case deleted && !isKey:
+			continue // only the key of a deleted row counts
+		}
+		if err := column.Check(value, ""); err != nil {
+			return err
+		}
+		row[metaCount+s.slots[i]] = column.Stored(value)
+	}
+	b.rows = append(b.rows, row)
+	b.ordinal++
+	if b.cdc {
+		b.sequenced = b.sequenced || sequence.count > 0
+		b.unsequenced = b.unsequenced || sequence.count == 0
+	}
+	return nil
+}
+
+// Wait returns nil when the rows are durable, or why they aren't stored.
+func (b *Batch) Wait(ctx context.Context) error {
+	select {
+	case err := <-b.done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+var (
+	// ErrSchemaChanged says that the table's schema isn't the one that the rows
+	// were read for: they have to be read again.
+	ErrSchemaChanged = errors.New("the table's schema changed")
+	// ErrTableDropped says that the table is gone.
+	ErrTableDropped = errors.New("the table was deleted")
+	// ErrClosed says that the engine is being closed.
+	ErrClosed = errors.New("the emulator is closing")
+)
+
+// Append queues a batch. Batches of one caller are ingested in the order in which
+// it queues them.
+func (e *Engine) Append(ctx context.Context, b *Batch) error {
+	e.watchSequences(b)
+	select {
+	case e.appends <- b:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-e.stop:
+		return ErrClosed
+	}
+}
+
+// watchSequences warns, once for a table, of what BigQuery calls "unpredictable
+// ordering": changes with and changes without a sequence.
+func (e *Engine) watchSequences(b *Batch) {
+	t := b.table
+	if b.sequenced {
+		t.sequenced.Store(true)
+	}
+	if b.unsequenced {
+		t.unsequenced.Store(true)
+	}
+	if t.sequenced.Load() && t.unsequenced.Load() && t.warned.CompareAndSwap(false, true) {
+		e.log.Warn("a table gets changes with and without _CHANGE_SEQUENCE_NUMBER: their order is unpredictable in BigQuery", "table", t.ref)
+	}
+}

@@ -1,0 +1,206 @@
+package engine
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/duckdb/duckdb-go/v2"
+)
+
+// Options says how an engine runs. All but DB and MergeRows are required.
+type Options struct {
+	// DB is the file that holds the tables; it is created if it is absent, and no
+	// other process may have it open. "" keeps the tables in memory.
+	DB string
+
+	// Now is the clock that rows are ingested and tables are changed by. It is called
+	// from many goroutines.
+	Now func() time.Time
+
+	Logger *slog.Logger
+
+	// MergeRows is the least number of pending changes that are merged without being
+	// asked for. Defaults to defaultMergeRows.
+	MergeRows int64
+}
+
+// Engine keeps datasets and tables in DuckDB. A table is a baseline (b<id>) and
+// generations of pending changes (p<id>_<n>), which a merge folds into the baseline.
+//
+// One goroutine commits appends, many requests at a time; merges and reads have
+// connections of their own.
+type Engine struct {
+	db      *sql.DB
+	path    string // absolute; "" in memory
+	log     *slog.Logger
+	now     func() time.Time
+	catalog *catalog
+
+	appends  chan *Batch
+	merges   chan *Table
+	stop     chan struct{} // closed when the store closes
+	finished sync.WaitGroup
+
+	mergeRows int64 // see mergeThreshold
+
+	ordinal atomic.Int64
+	counts  counts
+}
+
+// openFiles holds the database files that this process has open. DuckDB's own lock
+// keeps other processes out, not another server of this one.
+var openFiles = struct {
+	sync.Mutex
+	paths map[string]bool
+}{paths: map[string]bool{}}
+
+func claimFile(path string) error {
+	openFiles.Lock()
+	defer openFiles.Unlock()
+	if openFiles.paths[path] {
+		return fmt.Errorf("opening the database: %s is open already", path)
+	}
+	openFiles.paths[path] = true
+	return nil
+}
+
+func releaseFile(path string) {
+	openFiles.Lock()
+	defer openFiles.Unlock()
+	delete(openFiles.paths, path)
+}
+
+// Open opens the database, reads its catalog, and starts to commit and to merge.
+func Open(ctx context.Context, o Options) (*Engine, error) {
+	if o.MergeRows == 0 {
+		o.MergeRows = defaultMergeRows
+	}
+	e, err := openDatabase(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	if e.catalog, err = e.loadCatalog(ctx); err == nil {
+		err = e.start(ctx)
+	}
+	if err != nil {
+		e.release()
+		return nil, errors.Join(err, e.db.Close())
+	}
+	return e, nil
+}
+
+// openDatabase opens the database file, or a database in memory.
+func openDatabase(ctx context.Context, o Options) (*Engine, error) {
+	path := o.DB
+	if strings.Contains(path, "?") {
+		return nil, fmt.Errorf("opening the database: %q has a question mark, which DuckDB takes for settings", path)
+	}
+	if path != "" {
+		absolute, err := filepath.Abs(path)
+		if err != nil {
+			return nil, fmt.Errorf("opening the database: %w", err)
+		}
+		if err := claimFile(absolute); err != nil {
+			return nil, err
+		}
+		path = absolute
+	}
+	e, err := connect(ctx, path, o)
+	if err != nil && path != "" {
+		releaseFile(path)
+	}
+	return e, err
+}
+
+func connect(ctx context.Context, path string, o Options) (*Engine, error) {
+	connector, err := duckdb.NewConnector(path, func(exec driver.ExecerContext) error {
+		for _, statement := range []string{
+			"SET TimeZone = 'UTC'",
+			"SET autoinstall_known_extensions = false", // an emulator never downloads
+			// A checkpoint writes every table's metadata: the default, after each 16 MB of
+			// log, is too often for thousands of tables. The log is read when the
+			// database is opened after a crash, so it can't be much longer.
+			"SET checkpoint_threshold = '256MB'",
+		} {
+			if _, err := exec.ExecContext(context.Background(), statement, nil); err != nil {
+				return fmt.Errorf("setting up a DuckDB connection: %w", err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("opening the database: %w", err)
+	}
+	e := &Engine{
+		db: sql.OpenDB(connector), path: path, log: o.Logger, now: o.Now,
+		appends: make(chan *Batch, 64), merges: make(chan *Table, 1024), stop: make(chan struct{}),
+		mergeRows: o.MergeRows,
+	}
+	if _, err := e.db.ExecContext(ctx, catalogDDL); err != nil {
+		return nil, errors.Join(fmt.Errorf("preparing the database: %w", err), e.db.Close())
+	}
+	var opened int64
+	if err := e.db.QueryRowContext(ctx, "SELECT opened FROM emulator_state").Scan(&opened); err != nil {
+		return nil, errors.Join(fmt.Errorf("reading the database's state: %w", err), e.db.Close())
+	}
+	// The count of openings leads the order of ingestion: what is ingested now is
+	// later than all that is there, without a look at it.
+	e.ordinal.Store(opened << 40)
+	return e, nil
+}
+
+// start starts committing and merging.
+func (e *Engine) start(ctx context.Context) error {
+	conn, err := e.db.Conn(ctx)
+	if err != nil {
+		return fmt.Errorf("connecting to the database: %w", err)
+	}
+	e.finished.Go(func() {
+		c := committer{e: e, conn: conn, appenders: map[string]openAppender{}}
+		c.run()
+	})
+	e.finished.Go(e.mergeLoop)
+	return nil
+}
+
+// Close waits for what is being committed and closes the database, which
+// empties its log. No append may be under way.
+func (e *Engine) Close() error {
+	close(e.stop)
+	e.finished.Wait()
+	defer e.release()
+	if err := e.db.Close(); err != nil {
+		return fmt.Errorf("closing the database: %w", err)
+	}
+	return nil
+}
+
+func (e *Engine) release() {
+	if e.path != "" {
+		releaseFile(e.path)
+	}
+}
+
+// transact runs f in a transaction of a connection of its own.
+func (e *Engine) transact(ctx context.Context, f func(tx *sql.Tx) error) error {
+	tx, err := e.db.BeginTx(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("beginning a transaction: %w", err)
+	}
+	if err := f(tx); err != nil {
+		return errors.Join(err, tx.Rollback())
+	}
+	if err := tx.Commit(); err != nil {
+		return fmt.Errorf("committing a transaction: %w", err)
+	}
+	return nil
+}

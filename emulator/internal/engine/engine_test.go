@@ -1,0 +1,105 @@
+package engine
+
+import (
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	bq "google.golang.org/api/bigquery/v2"
+)
+
+// newTestEngine opens an engine with a dataset "d" of project "p", closed at the test's end.
+func newTestEngine(tb testing.TB, o Options) *Engine {
+	tb.Helper()
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.NewTextHandler(tb.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
+	}
+	e, err := Open(tb.Context(), o)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := e.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
+	if _, err := e.CreateDataset(tb.Context(), DatasetRef{"p", "d"}, &bq.Dataset{}); err != nil {
+		tb.Fatal(err)
+	}
+	return e
+}
+
+// newTestTable creates a table from "name TYPE [REQUIRED|REPEATED], …" and its key columns.
+func newTestTable(tb testing.TB, e *Engine, name, columns string, key ...string) *Table {
+	tb.Helper()
+	resource := &bq.Table{Schema: &bq.TableSchema{}}
+	for text := range strings.SplitSeq(columns, ",") {
+		words := strings.Fields(text)
+		f := &bq.TableFieldSchema{Name: words[0], Type: words[1]}
+		if len(words) > 2 {
+			f.Mode = words[2]
+		}
+		resource.Schema.Fields = append(resource.Schema.Fields, f)
+	}
+	if len(key) > 0 {
+		resource.TableConstraints = &bq.TableConstraints{PrimaryKey: &bq.TableConstraintsPrimaryKey{Columns: key}}
+	}
+	ref := TableRef{"p", "d", name}
+	if _, err := e.CreateTable(tb.Context(), ref, resource); err != nil {
+		tb.Fatalf("creating table %s: %v", name, err)
+	}
+	t, err := e.Table(ref)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return t
+}
+
+// wantRows compares a table's rows with JSON objects, without blanks.
+func wantRows(tb testing.TB, e *Engine, name string, rows ...string) {
+	tb.Helper()
+	got, err := e.Rows(tb.Context(), TableRef{"p", "d", name})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var texts []string
+	for _, row := range got {
+		texts = append(texts, string(row))
+	}
+	if g, w := strings.Join(texts, "\n"), strings.Join(rows, "\n"); g != w {
+		tb.Errorf("rows of %s:\n%s\nwant:\n%s", name, g, w)
+	}
+}
+
+// A batch that the database refuses fails alone, whatever it was committed with.
+func TestCommit_BadBatchFailsAlone(t *testing.T) {
+	e := newTestEngine(t, Options{})
+	table := newTestTable(t, e, "t", "id INTEGER, v STRING", "id")
+	// Nothing is committed while the table is locked, so all are committed together.
+	table.mu.Lock()
+	var batches []*Batch
+	for _, id := range []any{int64(1), int64(2), "no number", int64(3)} {
+		b := e.NewBatch(table, table.schema, true, 1)
+		if err := b.Add([]any{id, "x"}, Sequence{}, false); err != nil {
+			t.Fatal(err)
+		}
+		batches = append(batches, b)
+		if err := e.Append(t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	table.mu.Unlock()
+	for i, b := range batches {
+		if err := b.Wait(t.Context()); (err != nil) != (i == 2) {
+			t.Errorf("batch %d: %v", i, err)
+		}
+	}
+	wantRows(t, e, "t", `{"id":"1","v":"x"}`, `{"id":"2","v":"x"}`, `{"id":"3","v":"x"}`)
+	if got := e.Stats(); got.Rows != 3 || got.Pending != 3 {
+		t.Errorf("stats %+v", got)
+	}
+}
