@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"beamcdc/schemas/envelope"
 )
 
 // Setting is one scalar of the configuration. Settings is the one table of
@@ -27,7 +29,7 @@ var settings = []Setting{
 		"Subscription to read, as projects/PROJECT/subscriptions/NAME.",
 		func(o *Options) any { return &o.Source.Subscription }),
 	setting("source.format", "format", "auto",
-		"Envelope of the messages: auto, debezium or datastream.",
+		"Envelope of the messages: "+strings.Join(envelope.Formats(), ", ")+".",
 		func(o *Options) any { return &o.Source.Format }),
 	setting("source.epoch", "epoch", "0",
 		"Number that leads every sequence. Raise it after a failover, a recreated slot, or a snapshot that must win.",

@@ -39,6 +39,7 @@ func (o *Options) validateTables(report reporter) {
 	}
 	for i := range o.Tables {
 		o.validateUnsupported(i, report)
+		o.validateWords(i, report)
 		found := 0
 		o.validateRule(i, func(key, format string, args ...any) {
 			found++
@@ -71,31 +72,6 @@ func (o *Options) validateTable(i int, project string, report reporter) {
 	}
 }
 
-// validateUnsupported refuses what the configuration has words for, but this
-// version does not do: ignored, it would write other rows than were asked for.
-func (o *Options) validateUnsupported(i int, report reporter) {
-	r := &o.Tables[i]
-	for _, s := range []struct{ key, word, supported string }{
-		{"sequence", r.Sequence, ""},
-		{"unavailable_values", r.UnavailableValues, "reject"},
-		{"unknown_columns", r.UnknownColumns, "reject ignore"},
-		{"deletes", r.Deletes, "hard"},
-		{"tombstones", r.Tombstones, "ignore"},
-		{"truncates", r.Truncates, "reject"},
-		{"history", r.History, ""},
-	} {
-		if s.word == "" || slices.Contains(strings.Fields(s.supported), s.word) {
-			continue
-		}
-		key := fmt.Sprintf("tables[%d].%s", i, s.key)
-		if s.supported == "" {
-			report(key, "it is not supported yet")
-		} else {
-			report(key, "%s is not supported yet", s.word)
-		}
-	}
-}
-
 // unjoin returns the errors that errors.Join has joined.
 func unjoin(err error) []error {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
@@ -115,7 +91,7 @@ func (o *Options) validateRule(i int, report reporter) {
 		report(at+"columns", "it is empty; leave it out to take BigQuery's")
 	}
 	create := o.CreateTables && len(r.PrimaryKey) > 0
-	validateColumns(r.Columns, at+"columns", create, report)
+	o.validateColumns(r.Columns, at+"columns", r.PrimaryKey, create, report)
 
 	// The rest is added to the table piece by piece; what is wrong with a piece is
 	// what is wrong with the table since it was added.
@@ -150,8 +126,9 @@ func (o *Options) validateRule(i int, report reporter) {
 
 var exampleName = table.Name{Project: "project", Dataset: "dataset", Table: "table"}
 
-// validateColumns checks a list of columns, or of a STRUCT's fields.
-func validateColumns(columns []table.Column, at string, create bool, report reporter) {
+// validateColumns checks a list of columns, or of a STRUCT's fields, and what
+// their own settings mean for them; primaryKey names those of the key.
+func (o *Options) validateColumns(columns []table.Column, at string, primaryKey []string, create bool, report reporter) {
 	for i := range columns {
 		c := &columns[i]
 		key := fmt.Sprintf("%s[%d]", at, i)
@@ -159,27 +136,36 @@ func validateColumns(columns []table.Column, at string, create bool, report repo
 			report(key, "it has no name")
 			continue
 		}
-		if j := slices.IndexFunc(columns[:i], func(other table.Column) bool { return strings.EqualFold(other.Name, c.Name) }); j >= 0 {
+		sameName := func(name string) bool { return strings.EqualFold(name, c.Name) }
+		if j := slices.IndexFunc(columns[:i], func(other table.Column) bool { return sameName(other.Name) }); j >= 0 {
 			report(key+".name", "column %s is there twice, as %s[%d] before: BigQuery's names know no case", c.Name, at, j)
 		}
-		if c.FromScale != 0 && c.From != table.FromDecimal {
+		if c.From != table.FromDecimal && (c.FromScale != 0 || o.isSet(key+".scale")) {
 			report(key+".scale", "it has a meaning with from: decimal only")
 		}
-		validateColumns(c.Fields, key+".fields", create, report)
+		if err := table.CheckPolicy(c, slices.ContainsFunc(primaryKey, sameName)); err != nil {
+			report(key+".bad_values", "column %s: %v", c.Name, err)
+		}
+		o.validateColumns(c.Fields, key+".fields", nil, create, report)
 		switch {
 		case c.Type == "" && create:
 			report(key+".type", "column %s has no type, and its table may have to be created", c.Name)
-		case c.Type == "":
+		case c.Type == "": // the catalog knows it, and checks the rest
 		default:
 			for _, err := range columnProblems(*c) {
 				report(key, "%v", err)
+			}
+			if err := rowproto.CheckFrom(c); err != nil {
+				report(key+".from", "column %s: %v", c.Name, err)
 			}
 		}
 	}
 }
 
-// columnProblems returns what is wrong with a column, apart from its fields.
+// columnProblems returns what is wrong with a column, apart from its fields and
+// what its values mean.
 func columnProblems(c table.Column) []error {
+	c.From = ""
 	if len(c.Fields) > 0 {
 		c.Fields = []table.Column{{Name: "field", Type: table.Int64}}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
 )
 
 // Load reads a configuration file. Its error says only that the file can't be
@@ -196,11 +197,11 @@ func (y *reader) scalar(field any) func(ast.Node, string) {
 }
 
 // word returns the reader of a text that must be one of these words, in any
-// case. YAML's null counts as the word, where null is one.
+// case. YAML's null counts as the word, where null is one; no value does not.
 func (y *reader) word(field *string, words ...string) func(ast.Node, string) {
 	return func(node ast.Node, key string) {
 		text, ok := "null", true
-		if node.Type() != ast.NullType || !slices.Contains(words, text) {
+		if node.Type() != ast.NullType || !slices.Contains(words, text) || node.GetToken().Type == token.ImplicitNullType {
 			text, _, ok = y.text(node, key)
 		}
 		if !ok {

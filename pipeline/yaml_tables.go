@@ -3,6 +3,7 @@ package pipeline
 import (
 	"cmp"
 	"fmt"
+	"strconv"
 
 	"github.com/goccy/go-yaml/ast"
 
@@ -13,7 +14,7 @@ import (
 func (y *reader) tables(node ast.Node, key string) {
 	y.sequence(node, key, "- {source: public.orders, destination: shop.orders}", func(item ast.Node, key string) {
 		var r table.Rule
-		y.mapping(item, key, fields{
+		known := fields{
 			"source":      y.scalar(&r.Source),
 			"destination": y.scalar(&r.Destination),
 			"primary_key": y.texts(&r.PrimaryKey, "[order_id]"),
@@ -27,17 +28,14 @@ func (y *reader) tables(node ast.Node, key string) {
 				})
 				r.PartitionBy = p
 			},
-			"max_staleness":      y.scalar(&r.MaxStaleness),
-			"sequence":           y.scalar(&r.Sequence),
-			"missing_positions":  y.word(&r.MissingPositions, "reject", "arrival"),
-			"unavailable_values": y.word(&r.UnavailableValues, "reject", "fill"),
-			"unknown_columns":    y.word(&r.UnknownColumns, "reject", "add", "ignore"),
-			"bad_values":         y.word(&r.BadValues, "reject", "null", "clamp", "string"),
-			"deletes":            y.word(&r.Deletes, "hard", "soft"),
-			"tombstones":         y.word(&r.Tombstones, "ignore", "delete"),
-			"truncates":          y.word(&r.Truncates, "reject", "delete_keys", "recreate"),
-			"history":            y.scalar(&r.History),
-		})
+			"max_staleness": y.scalar(&r.MaxStaleness),
+			"sequence":      y.scalar(&r.Sequence),
+			"history":       y.scalar(&r.History),
+		}
+		for _, w := range ruleWords {
+			known[w.Key] = y.word(w.field(&r), w.Words...)
+		}
+		y.mapping(item, key, known)
 		y.o.Tables = append(y.o.Tables, r)
 	})
 }
@@ -60,8 +58,8 @@ func (y *reader) columns(node ast.Node, key string, depth int) []table.Column {
 			"fields":      func(node ast.Node, key string) { c.Fields = y.columns(node, key, depth+1) },
 			"description": y.scalar(&c.Description),
 			"from":        y.word(&from, "seconds", "millis", "micros", "nanos", "days", "decimal", "base64", "hex", "text", "unsigned"),
-			"scale":       func(node ast.Node, key string) { scaled = true; y.scalar(&c.FromScale)(node, key) },
-			"bad_values":  y.word(&policy, "reject", "null", "clamp", "string"),
+			"scale":       func(node ast.Node, key string) { scaled = true; y.scale(&c.FromScale)(node, key) },
+			"bad_values":  y.word(&policy, policyWords()...),
 		})
 		if typed.Fields != nil && c.Fields != nil {
 			y.report(item, key, "its fields are given twice, in its type and as fields")
@@ -79,6 +77,23 @@ func (y *reader) columns(node ast.Node, key string, depth int) []table.Column {
 		columns = append(columns, c)
 	})
 	return columns
+}
+
+// scale returns the reader of a scale, which Oracle's may be negative.
+func (y *reader) scale(field *int64) func(ast.Node, string) {
+	return func(node ast.Node, key string) {
+		const farthest = 10_000 // beyond every source's
+		text, _, ok := y.text(node, key)
+		if !ok {
+			return
+		}
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || n < -farthest || n > farthest {
+			y.report(node, key, fmt.Sprintf("%q is no number of digits after the point", text))
+			return
+		}
+		*field = n
+	}
 }
 
 // columnType returns the reader of a type as GoogleSQL writes it: "INT64",

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"beamcdc/schemas/envelope"
 	"beamcdc/schemas/table"
 )
 
@@ -97,6 +99,55 @@ func TestValidate_findings(t *testing.T) {
 				t.Errorf("findings (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// A format that the design has a word for and this version does not decode is
+// told apart from a word that means nothing.
+func TestValidate_formats(t *testing.T) {
+	for _, format := range append(envelope.Formats(), append(knownFormats, "kafka")...) {
+		o := Parse("formats.yaml", []byte(`
+source: {subscription: projects/demo/subscriptions/changes, format: `+format+`}
+tables: [{source: public.orders, destination: shop.orders}]
+dead_letters: {directory: dead}
+`))
+		want := ""
+		switch {
+		case slices.Contains(envelope.Formats(), format):
+		case format == "kafka":
+			want = `formats.yaml:2: source.format: "kafka" is none of auto, `
+		default:
+			want = `formats.yaml:2: source.format: format "` + format + `" is not supported yet`
+		}
+		if err := o.Validate(); (err == nil) != (want == "") || err != nil && !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: got %v, want %q", format, err, want)
+		}
+	}
+}
+
+// A rule that no file was read for has the same words.
+func TestValidate_words(t *testing.T) {
+	for _, w := range RuleWords() {
+		if len(w.Done) == 0 || w.Words[0] != w.Done[0] || w.Help == "" {
+			t.Errorf("%s: words %v, done %v, help %q", w.Key, w.Words, w.Done, w.Help)
+		}
+		for _, word := range append(w.Words, "", "other") {
+			o := Options{
+				Source: Source{Subscription: "projects/demo/subscriptions/changes"}, DeadLetters: DeadLetters{Directory: "dead"},
+				Tables: []table.Rule{{Source: "public.orders", Destination: "shop.orders"}},
+			}
+			*w.field(&o.Tables[0]) = word
+			want := ""
+			switch {
+			case word == "other":
+				want = `"other" is none of ` + w.Words[0]
+			case word != "" && !slices.Contains(w.Done, word):
+				want = "tables[0]." + w.Key + ": " + word + " is not supported yet"
+			}
+			if err := o.Validate(); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %s: got %v, want %q", w.Key, word, err, want)
+			}
+		}
 	}
 }
 

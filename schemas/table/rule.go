@@ -5,23 +5,29 @@ import "time"
 // Rule is one entry of the configuration's tables: which source tables it is
 // for, where their rows go, and how.
 type Rule struct {
-	Source       string        `json:"source"`      // pattern: parts joined by ".", * matches within a part
-	Destination  string        `json:"destination"` // [project.]dataset.table; {schema} and {table} stand for the source's
+	Source      string `json:"source"`      // pattern: parts joined by ".", * matches within a part
+	Destination string `json:"destination"` // [project.]dataset.table; {schema} and {table} stand for the source's
+
+	// PrimaryKey must be what BigQuery declares, and defaults to it. A table that is
+	// created needs one.
 	PrimaryKey   []string      `json:"primary_key,omitempty"`
-	Columns      []Column      `json:"columns,omitempty"`
+	Columns      []Column      `json:"columns,omitempty"` // of the table, or hints to some that BigQuery has
 	ClusterBy    []string      `json:"cluster_by,omitempty"`
 	PartitionBy  *Partition    `json:"partition_by,omitempty"`
 	MaxStaleness time.Duration `json:"max_staleness,omitempty"`
-	Sequence     string        `json:"sequence,omitempty"` // CEL expression; "" for the format's own order
 
-	// The words of the configuration; "" means the default.
-	MissingPositions  string `json:"missing_positions,omitempty"`
-	UnavailableValues string `json:"unavailable_values,omitempty"`
-	UnknownColumns    string `json:"unknown_columns,omitempty"`
-	BadValues         string `json:"bad_values,omitempty"`
-	Deletes           string `json:"deletes,omitempty"`
-	Tombstones        string `json:"tombstones,omitempty"`
-	Truncates         string `json:"truncates,omitempty"`
+	// Sequence is a CEL expression over the message that gives every change's
+	// sequence, to match another writer of the table; "" for the format's own order.
+	Sequence string `json:"sequence,omitempty"`
+
+	// The words of the configuration; "" means the first of each.
+	MissingPositions  string `json:"missing_positions,omitempty"`  // of a change without a position: reject, arrival
+	UnavailableValues string `json:"unavailable_values,omitempty"` // that the source left out: reject, fill
+	UnknownColumns    string `json:"unknown_columns,omitempty"`    // that the table lacks: reject, add, ignore
+	BadValues         string `json:"bad_values,omitempty"`         // a Policy, of columns that have none of their own
+	Deletes           string `json:"deletes,omitempty"`            // hard, soft
+	Tombstones        string `json:"tombstones,omitempty"`         // empty messages: ignore, delete
+	Truncates         string `json:"truncates,omitempty"`          // of the source's table: reject, delete_keys, recreate
 
 	History string `json:"history,omitempty"` // [project.]dataset.table of the append-only table, like Destination
 }
