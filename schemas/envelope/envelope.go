@@ -1,11 +1,13 @@
 package envelope
 
 import (
+	"compress/gzip"
 	"fmt"
-	"slices"
 	"strings"
 
 	"beamcdc/schemas/change"
+	"beamcdc/schemas/envelope/flat"
+	"beamcdc/schemas/envelope/avro"
 	"beamcdc/schemas/envelope/internal/outcome"
 	"beamcdc/schemas/envelope/internal/scan"
 	"beamcdc/schemas/envelope/internal/unavailable"
@@ -28,6 +30,13 @@ type Options struct {
 	// left out; with the prefix "hex:" the hexadecimal form of its bytes. ""
 	// means DefaultUnavailablePlaceholder.
 	UnavailablePlaceholder string
+	// AvroSchema is the schema of messages in Avro that neither hold nor name
+	// theirs, as JSON. With it, what isn't in a framing of Avro's is bare Avro, and
+	// not JSON. "" means that there are none.
+	AvroSchema string
+	// Schemas finds the schemas that messages in Avro refer to. nil means that
+	// there are none to be found. It is no part of a configuration that is stored.
+	Schemas avro.Schemas `json:"-"`
 }
 
 // Control says which kind of message without a row change a message is; "" means
@@ -50,6 +59,8 @@ type Error = outcome.Error
 // The reasons of an Error.
 const (
 	BadJSON        = outcome.BadJSON
+	BadAvro        = outcome.BadAvro
+	UnknownSchema  = outcome.UnknownSchema
 	UnknownFormat  = outcome.UnknownFormat
 	BadEnvelope    = outcome.BadEnvelope
 	UnknownOp      = outcome.UnknownOp
@@ -57,6 +68,7 @@ const (
 	BadValue       = outcome.BadValue
 	MissingImage   = outcome.MissingImage
 	ConflictingOps = outcome.ConflictingOps
+	BadCompression = outcome.BadCompression
 )
 
 // decoder decodes the messages of one format. Whatever is wrong with a message,
@@ -67,7 +79,9 @@ type decoder interface {
 
 // Decoder decodes messages one after the other. It is for one goroutine.
 type Decoder struct {
+	avro     *avro.Reader
 	scan     scan.Scanner
+	gzip     *gzip.Reader // nil before the first compressed message
 	decoders []decoder // by format
 	format   int       // the configured one, or that of the message before
 	auto     bool
@@ -78,8 +92,7 @@ type Decoder struct {
 func New(o Options) (*Decoder, error) {
 	d := &Decoder{auto: o.Format == "" || o.Format == Auto}
 	if !d.auto {
-		d.format = slices.IndexFunc(formats[:], func(f format) bool { return f.name == o.Format })
-		if d.format < 0 {
+		if d.format = formatNamed(o.Format); d.format < 0 {
 			return nil, fmt.Errorf("format %q is not supported yet; the formats are %s", o.Format, strings.Join(Formats(), ", "))
 		}
 	}
@@ -89,6 +102,12 @@ func New(o Options) (*Decoder, error) {
 	placeholder, err := unavailable.New(o.UnavailablePlaceholder)
 	if err != nil {
 		return nil, err
+	}
+	if d.avro, err = avro.New(avro.Options{Schema: o.AvroSchema, Schemas: o.Schemas}); err != nil {
+		return nil, err
+	}
+	if o.names, err = flat.ParseNames(o.FlatPrefix, o.FlatFields); err != nil {
+		return nil, fmt.Errorf("reading the fields of flattened messages: %w", err)
 	}
 	for _, f := range formats {
 		d.decoders = append(d.decoders, f.new(o, placeholder, &d.scan))
@@ -100,21 +119,42 @@ func New(o Options) (*Decoder, error) {
 // is. The error is always an *Error. Values share the memory of m.Data, which
 // must not change any more.
 func (d *Decoder) Decode(m change.Message, dst []change.Event) ([]change.Event, Control, error) {
+	if len(m.Attributes) == 0 || !isCompressed(&m) {
+		return d.decode(m, dst)
+	}
+	packed := m.Data
+	data, err := d.unpack(&m)
+	if err != nil {
+		return dst, "", decoding("the", err)
+	}
+	m.Data = data
+	n := len(dst)
+	dst, control, err := d.decode(m, dst)
+	for i := range dst[n:] {
+		dst[n+i].Message.Data = packed // a dead letter holds what was published
+	}
+	return dst, control, err
+}
+
+// decode is Decode of a message that isn't compressed.
+func (d *Decoder) decode(m change.Message, dst []change.Event) ([]change.Event, Control, error) {
 	if text := scan.TrimSpace(m.Text()); text == "" || (text[0] == 'n' && strings.TrimRight(text, " \t\r\n") == "null") {
 		return dst, Tombstone, nil
 	}
 	// The message before tells which format this one probably has. It is read as
 	// that; the outline, which falls off, tells whether that was right.
 	events, control, err := d.decoders[d.format].Decode(&m, dst)
-	switch found := d.find(); {
-	case !d.auto || found == d.format:
-	case isBadJSON(err): // no format's
-		return dst, "", decoding("the", err)
-	case found < 0:
-		return dst, "", decoding("the", outcome.Errorf(outcome.UnknownFormat, "it has the members of no known format"))
-	default:
-		d.format = found
-		events, control, err = d.decoders[found].Decode(&m, dst)
+	if d.auto {
+		switch found := d.find(&m); {
+		case found == d.format:
+		case isBadJSON(err): // no format's
+			return dst, "", decoding("the", err)
+		case found < 0:
+			return dst, "", decoding("the", unknownFormat(&d.scan.Outline))
+		default:
+			d.format = found
+			events, control, err = d.decoders[found].Decode(&m, dst)
+		}
 	}
 	if err != nil {
 		return dst, "", decoding(formats[d.format].name, err)

@@ -24,7 +24,7 @@ func TestDecode_badJSON(t *testing.T) {
 		"cut off":                     insert(`{"id":1,"note":"` + secret + `"}`)[:60],
 		"nothing but a brace":         `{`,
 		"no JSON":                     `INSERT INTO t`,
-		"an envelope of bytes":        "\x00\x00\x00\x00\x05",
+		"an envelope of bytes":        "\x01\x00\x00\x00\x05",
 		"more after it":               insert(`{"id":1}`) + `{}`,
 		"a second line":               insert(`{"id":1}`) + "\n" + insert(`{"id":2}`),
 		"a repeated member":           `{"op":"c","op":"d","source":{},"after":{}}`,

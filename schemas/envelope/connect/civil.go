@@ -88,6 +88,14 @@ func readDateTime(u unit) reader {
 	}
 }
 
+// readInstant reads an instant since 1970-01-01 00:00:00 UTC.
+func readInstant(u unit) reader {
+	return func(_ *Schema, raw string, _ *slab.Arena) (change.Value, error) {
+		n, err := parseInt(raw, 64)
+		return change.Timestamp(u.toMicros(n)), err
+	}
+}
+
 // daysOf returns the days since 1970-01-01 of a proleptic Gregorian date. The
 // month is of 1 to 12. It is right for any year whose days int64 holds.
 func daysOf(year, month, day int64) int64 {

@@ -5,6 +5,7 @@ const (
 	connectData = "org.apache.kafka.connect.data."
 	debeziumT   = "io.debezium.time."
 	debeziumD   = "io.debezium.data."
+	avroInstant = "avro.timestamp-" // Avro's logical types, which no converter names
 )
 
 var (
@@ -59,6 +60,10 @@ var names = map[string]struct {
 	debeziumT + "Interval":       {texts, readInterval},
 	debeziumT + "MicroDuration":  {[]string{"int64", "float64"}, readDuration(micros)},
 	debeziumT + "NanoDuration":   {[]string{"int64"}, readDuration(nanos)},
+
+	avroInstant + "millis": {integers, readInstant(millis)},
+	avroInstant + "micros": {integers, readInstant(micros)},
+	avroInstant + "nanos":  {integers, readInstant(nanos)},
 
 	debeziumT + "StructuredDate":           {structs, readStructuredDate},
 	debeziumT + "StructuredTime":           {structs, readStructuredTime},

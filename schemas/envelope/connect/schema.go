@@ -32,6 +32,7 @@
 //	io.debezium.time.Interval          INTERVAL
 //	io.debezium.time.MicroDuration, NanoDuration               INTERVAL of hours, minutes and seconds:
 //	                                   the source has already turned months and days into time
+//	avro.timestamp-millis, -micros, -nanos                     TIMESTAMP: Avro's logical types, as package avro names them
 //
 // Any other name (Uuid, Enum, EnumSet, Xml, Ltree, Tsvector, FloatVector, …) is
 // read by its type alone, and so is a name whose type isn't the one it is known

@@ -28,10 +28,13 @@ const (
 	UnknownFormat  = "unknown_format"  // no format known by its members
 	BadEnvelope    = "bad_envelope"    // the format's members are missing or of the wrong kind
 	UnknownOp      = "unknown_op"      // the change's operation is missing or none that the format has
+	BadAvro        = "bad_avro"        // the message's Avro isn't what its schema says
+	UnknownSchema  = "unknown_schema"  // the Avro schema that the message refers to is nowhere to be found
 	BadSchema      = "bad_schema"      // the message's schema can't be read
 	BadValue       = "bad_value"       // a column's value doesn't fit the type that the message's schema gives it
 	MissingImage   = "missing_image"   // the change lacks the image of the row that its operation needs
 	ConflictingOps = "conflicting_ops" // the message says in two places what happened, and they differ
+	BadCompression = "bad_compression" // the message can't be unpacked, or is too large then
 )
 
 // Error says why a message can't be decoded. The message will fail again

@@ -1,0 +1,74 @@
+package envelope
+
+import (
+	"errors"
+	"fmt"
+	"unsafe"
+
+	"beamcdc/schemas/change"
+	"beamcdc/schemas/envelope/connect"
+	"beamcdc/schemas/envelope/internal/outcome"
+)
+
+// typed is a decoder whose rows can be typed from outside of their messages.
+type typed interface{ Typed(types *connect.Schema) }
+
+// decodeAvro decodes a message in Avro, which Open has just taken: each of its
+// values as the JSON that it becomes. It is a change, a control message or
+// several changes, all or none.
+func (d *Decoder) decodeAvro(m change.Message, dst []change.Event) ([]change.Event, Control, error) {
+	var control Control
+	start := len(dst)
+	defer d.setTypes(nil)
+	defer d.scan.Trust("")
+	for {
+		text, types, more, err := d.avro.Next()
+		if err != nil {
+			return dst[:start], "", readingAvro(err)
+		}
+		if !more {
+			break
+		}
+		d.setTypes(types)
+		d.scan.Trust(text)
+		value := m
+		value.Data = unsafe.Slice(unsafe.StringData(text), len(text))
+		n := len(dst)
+		var c Control
+		if dst, c, err = d.decode(value, dst); err != nil {
+			return dst[:start], "", err
+		}
+		if control == "" {
+			control = c
+		}
+		for i := n; i < len(dst); i++ {
+			dst[i].Message = m // a dead letter holds what was published
+		}
+	}
+	changes := dst[start:]
+	for i := range changes {
+		changes[i].Part, changes[i].Parts = uint32(i), uint32(len(changes))
+	}
+	if len(changes) > 0 {
+		control = ""
+	}
+	return dst, control, nil
+}
+
+func (d *Decoder) setTypes(types *connect.Schema) {
+	for _, of := range d.decoders {
+		if t, ok := of.(typed); ok {
+			t.Typed(types)
+		}
+	}
+}
+
+// readingAvro gives an error its path. One that isn't the message's fault stays
+// what it is.
+func readingAvro(err error) error {
+	var e *outcome.Error
+	if errors.As(err, &e) {
+		return decoding("the", err)
+	}
+	return fmt.Errorf("decoding the envelope: %w", err)
+}
