@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"beamcdc/schemas/change"
-	"beamcdc/schemas/envelope/flat"
 	"beamcdc/schemas/envelope/avro"
+	"beamcdc/schemas/envelope/flat"
 	"beamcdc/schemas/envelope/internal/outcome"
 	"beamcdc/schemas/envelope/internal/scan"
 	"beamcdc/schemas/envelope/internal/unavailable"
@@ -37,6 +37,14 @@ type Options struct {
 	// Schemas finds the schemas that messages in Avro refer to. nil means that
 	// there are none to be found. It is no part of a configuration that is stored.
 	Schemas avro.Schemas `json:"-"`
+	// FlatPrefix is what begins the names of a debezium_flat message's metadata,
+	// the transformation's add.fields.prefix; "" means "__".
+	FlatPrefix string
+	// FlatFields is the transformation's add.fields, such as "op,lsn:SEQ": then
+	// nothing but these is metadata. "" means all that has the prefix.
+	FlatFields string
+
+	names flat.Names
 }
 
 // Control says which kind of message without a row change a message is; "" means
@@ -82,8 +90,8 @@ type Decoder struct {
 	avro     *avro.Reader
 	scan     scan.Scanner
 	gzip     *gzip.Reader // nil before the first compressed message
-	decoders []decoder // by format
-	format   int       // the configured one, or that of the message before
+	decoders []decoder    // by format
+	format   int          // the configured one, or that of the message before
 	auto     bool
 }
 
@@ -116,11 +124,11 @@ func New(o Options) (*Decoder, error) {
 }
 
 // Decode appends the message's changes to dst, or says which control message it
-// is. The error is always an *Error. Values share the memory of m.Data, which
-// must not change any more.
+// is. The error is an *Error, or what Options.Schemas failed with. Values share
+// the memory of m.Data, which must not change any more.
 func (d *Decoder) Decode(m change.Message, dst []change.Event) ([]change.Event, Control, error) {
 	if len(m.Attributes) == 0 || !isCompressed(&m) {
-		return d.decode(m, dst)
+		return d.decodeAny(m, dst)
 	}
 	packed := m.Data
 	data, err := d.unpack(&m)
@@ -129,14 +137,25 @@ func (d *Decoder) Decode(m change.Message, dst []change.Event) ([]change.Event, 
 	}
 	m.Data = data
 	n := len(dst)
-	dst, control, err := d.decode(m, dst)
+	dst, control, err := d.decodeAny(m, dst)
 	for i := range dst[n:] {
 		dst[n+i].Message.Data = packed // a dead letter holds what was published
 	}
 	return dst, control, err
 }
 
-// decode is Decode of a message that isn't compressed.
+// decodeAny decodes a message in JSON or in Avro.
+func (d *Decoder) decodeAny(m change.Message, dst []change.Event) ([]change.Event, Control, error) {
+	switch isAvro, err := d.avro.Open(&m); {
+	case err != nil:
+		return dst, "", readingAvro(err)
+	case isAvro:
+		return d.decodeAvro(m, dst)
+	}
+	return d.decode(m, dst)
+}
+
+// decode decodes a message in JSON.
 func (d *Decoder) decode(m change.Message, dst []change.Event) ([]change.Event, Control, error) {
 	if text := scan.TrimSpace(m.Text()); text == "" || (text[0] == 'n' && strings.TrimRight(text, " \t\r\n") == "null") {
 		return dst, Tombstone, nil

@@ -3,9 +3,13 @@ package envelope
 import (
 	"errors"
 	"fmt"
+	"slices"
 
+	"beamcdc/schemas/change"
+	"beamcdc/schemas/envelope/cloudevents"
 	"beamcdc/schemas/envelope/datastream"
 	"beamcdc/schemas/envelope/debezium"
+	"beamcdc/schemas/envelope/flat"
 	"beamcdc/schemas/envelope/internal/outcome"
 	"beamcdc/schemas/envelope/internal/scan"
 	"beamcdc/schemas/envelope/internal/unavailable"
@@ -21,11 +25,21 @@ type format struct {
 // formats are the formats in the order in which a message is held against them.
 var formats = [...]format{
 	{"debezium", debezium.Is, newDebezium},
+	{"debezium_flat", flat.Is, newFlat},
+	{"cloudevents", cloudevents.Is, newCloudEvents},
 	{"datastream", datastream.Is, newDatastream},
 }
 
 func newDebezium(o Options, p *unavailable.Placeholder, s *scan.Scanner) decoder {
 	return debezium.New(debezium.Options{Epoch: o.Epoch, Placeholder: p}, s)
+}
+
+func newFlat(o Options, p *unavailable.Placeholder, s *scan.Scanner) decoder {
+	return flat.New(flat.Options{Epoch: o.Epoch, Placeholder: p, Names: o.names}, s)
+}
+
+func newCloudEvents(o Options, p *unavailable.Placeholder, s *scan.Scanner) decoder {
+	return cloudevents.New(cloudevents.Options{Epoch: o.Epoch, Placeholder: p}, s)
 }
 
 func newDatastream(o Options, _ *unavailable.Placeholder, s *scan.Scanner) decoder {
@@ -41,14 +55,23 @@ func Formats() []string {
 	return names
 }
 
-// find returns the format that the message just read has, by its outline, or -1.
-func (d *Decoder) find() int {
+// find returns the format that the message just read has, by its attributes or
+// its outline, or -1.
+func (d *Decoder) find(m *change.Message) int {
+	if cloudevents.IsBinary(m) {
+		return formatNamed("cloudevents")
+	}
 	for i := range formats {
 		if formats[i].is(&d.scan.Outline) {
 			return i
 		}
 	}
 	return -1
+}
+
+// formatNamed returns the format with a name, or -1.
+func formatNamed(name string) int {
+	return slices.IndexFunc(formats[:], func(f format) bool { return f.name == name })
 }
 
 func isBadJSON(err error) bool {

@@ -2,7 +2,6 @@ package debezium
 
 import (
 	"beamcdc/schemas/change"
-	"beamcdc/schemas/envelope/connect"
 	"beamcdc/schemas/envelope/internal/captured"
 	"beamcdc/schemas/envelope/internal/outcome"
 	"beamcdc/schemas/envelope/internal/scan"
@@ -18,7 +17,6 @@ type Options struct {
 // Decoder decodes messages one after the other; it is for one goroutine.
 type Decoder struct {
 	captured.Reader
-	schemas connect.Cache
 }
 
 // New returns a Decoder that reads with s.
@@ -57,10 +55,8 @@ func Control(o *scan.Outline) outcome.Control {
 // Decode appends the message's change to dst, or says which control message it
 // is. Errors are *outcome.Error.
 func (d *Decoder) Decode(m *change.Message, dst []change.Event) ([]change.Event, outcome.Control, error) {
-	if !d.readWrapped(m.Text()) {
-		if err := d.read(m.Text()); err != nil {
-			return dst, "", err
-		}
+	if err := d.read(m.Text()); err != nil {
+		return dst, "", err
 	}
 	if d.Fault != nil {
 		return dst, "", outcome.InTable(d.Fault, d.Table())

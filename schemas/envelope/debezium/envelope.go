@@ -1,53 +1,18 @@
 package debezium
 
 import (
-	"strings"
-
 	"beamcdc/schemas/envelope/connect"
-	"beamcdc/schemas/envelope/internal/captured"
 	"beamcdc/schemas/envelope/internal/outcome"
 	"beamcdc/schemas/envelope/internal/scan"
 )
 
-// readWrapped reads {"schema": {…}, "payload": {…}}. A schema that was used not
-// long ago it knows by its bytes, and scans nothing but the payload. It returns
-// false when the message is anything else, or something is wrong with it; then
-// nothing is known.
-func (d *Decoder) readWrapped(text string) bool {
-	rest, ok := captured.CutName(strings.TrimLeft(text, " \t\r\n"), '{', `"schema"`)
-	if !ok {
-		return false
-	}
-	schema, n := d.schemas.Prefix(rest)
-	if n == 0 {
-		var err error
-		if n, err = d.Scan.ResetPrefix(rest); err != nil || rest[0] != '{' {
-			return false
-		}
-		if schema, err = d.schemas.Schema(rest[:n]); err != nil {
-			return false
-		}
-	}
-	rest, ok = captured.CutName(scan.TrimSpace(rest[n:]), ',', `"payload"`)
-	if !ok || rest == "" || rest[0] != '{' {
-		return false
-	}
-	n, err := d.Scan.ResetPrefix(rest)
-	if err != nil {
-		return false // the error is found again, with its place in the whole message
-	}
-	if rest = scan.TrimSpace(rest[n:]); rest == "" || rest[0] != '}' || scan.TrimSpace(rest[1:]) != "" {
-		return false
-	}
-	d.Reset()
-	d.Scan.Outline.Top.Note("schema", '{')
-	d.Scan.Outline.Top.Note("payload", '{')
-	d.change(schema)
-	return true
-}
-
-// read reads any message.
+// read reads the message. The error is that it is no JSON; whatever else is
+// wrong with it is d.Fault.
 func (d *Decoder) read(text string) error {
+	if schema, ok := d.Unwrap(text); ok {
+		d.change(schema)
+		return nil
+	}
 	d.Reset()
 	s := d.Scan
 	if err := s.Reset(text); err != nil {
@@ -72,7 +37,7 @@ func (d *Decoder) read(text string) error {
 		s.Note(name)
 		switch {
 		case name == "schema" && kind == '{':
-			schema, schemaErr = d.schemas.Schema(s.Value())
+			schema, schemaErr = d.Schema(s.Value())
 		case name == "payload" && kind == '{':
 			isWrapped = true
 			if s.Outline.Top.Names.Has(scan.Schema) {
@@ -80,7 +45,7 @@ func (d *Decoder) read(text string) error {
 			} else {
 				payload = s.Value()
 			}
-		case !d.Member(name, nil):
+		case !d.Member(name, d.Types()):
 			s.Pass(name)
 		}
 	}

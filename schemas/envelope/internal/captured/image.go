@@ -7,7 +7,6 @@ import (
 	"beamcdc/schemas/change"
 	"beamcdc/schemas/envelope/connect"
 	"beamcdc/schemas/envelope/internal/outcome"
-	"beamcdc/schemas/envelope/internal/scan"
 )
 
 // Image is a row among a Reader's columns.
@@ -146,17 +145,8 @@ func clip(text string) string {
 	return strings.ToValidUTF8(text[:limit], "") + "…"
 }
 
-// CutName cuts a delimiter, a member's quoted name and the colon from the
-// beginning of text.
-func CutName(text string, delimiter byte, quoted string) (rest string, ok bool) {
-	if text == "" || text[0] != delimiter {
-		return "", false
-	}
-	if rest, ok = strings.CutPrefix(scan.TrimSpace(text[1:]), quoted); !ok {
-		return "", false
-	}
-	if rest = scan.TrimSpace(rest); rest == "" || rest[0] != ':' {
-		return "", false
-	}
-	return scan.TrimSpace(rest[1:]), true
+// Text returns the text of an image's column, "" when it has none.
+func (r *Reader) Text(img Image, name string) string {
+	v, _ := change.Find(r.columns[img.start:img.end], name)
+	return v.Text()
 }

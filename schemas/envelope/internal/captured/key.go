@@ -73,7 +73,7 @@ func (r *Reader) isWrapped(key Image) bool {
 // keyOfKnownSchema reads {"schema": …, "payload": {…}} with a schema that was
 // used not long ago.
 func (r *Reader) keyOfKnownSchema(text string) (Image, bool) {
-	rest, ok := CutName(text, '{', `"schema"`)
+	rest, ok := cutName(text, '{', `"schema"`)
 	if !ok {
 		return Image{}, false
 	}
@@ -81,7 +81,7 @@ func (r *Reader) keyOfKnownSchema(text string) (Image, bool) {
 	if n == 0 {
 		return Image{}, false
 	}
-	if rest, ok = CutName(scan.TrimSpace(rest[n:]), ',', `"payload"`); !ok || rest == "" || rest[0] != '{' {
+	if rest, ok = cutName(scan.TrimSpace(rest[n:]), ',', `"payload"`); !ok || rest == "" || rest[0] != '{' {
 		return Image{}, false
 	}
 	n, err := r.Scan.ResetPrefix(rest)

@@ -37,19 +37,22 @@ func (r *Reader) fillDocument(e *change.Event) error {
 	return nil
 }
 
-// documentKey reads {"id": "…"}, which holds the _id as JSON text.
+// documentKey reads {"id": "…"}, which holds the _id as JSON text, or as it is in
+// flattened messages.
 func (r *Reader) documentKey(orderingKey string) (Image, error) {
 	key := r.key(orderingKey)
 	id, ok := change.Find(key.of(r.columns), "id")
-	if !ok || (id.Kind() != change.KindText && id.Kind() != change.KindString) || r.Scan.Reset(id.Text()) != nil {
+	if !ok {
 		return Image{}, nil
 	}
-	v, err := r.extended(r.Scan.Value())
-	if err != nil {
-		return Image{}, outcome.Errorf(outcome.BadValue, "column _id of the key: %w", err)
+	if kind := id.Kind(); (kind == change.KindText || kind == change.KindString) && r.Scan.Reset(id.Text()) == nil {
+		var err error
+		if id, err = r.extended(r.Scan.Value()); err != nil {
+			return Image{}, outcome.Errorf(outcome.BadValue, "column _id of the key: %w", err)
+		}
 	}
 	img := r.Open(nil)
-	r.columns = append(r.columns, change.Column{Name: "_id", Value: v})
+	r.columns = append(r.columns, change.Column{Name: "_id", Value: id})
 	return r.Close(img), nil
 }
 

@@ -22,7 +22,9 @@ type Reader struct {
 
 	epoch       uint64
 	placeholder *unavailable.Placeholder
-	keys        connect.Cache // schemas of ordering keys
+	types       *connect.Schema // of messages that hold no schema: from outside, nil for none
+	schemas     connect.Cache   // of messages
+	keys        connect.Cache   // of ordering keys
 
 	// Of the message at hand.
 	columns []change.Column // in the arena's room
@@ -46,6 +48,13 @@ type Change struct {
 func New(epoch uint64, p *unavailable.Placeholder, s *scan.Scanner) Reader {
 	return Reader{Scan: s, epoch: epoch, placeholder: p}
 }
+
+// Typed sets what types the messages that hold no schema of their own; nil is
+// nothing.
+func (r *Reader) Typed(types *connect.Schema) { r.types = types }
+
+// Types returns what Typed has set.
+func (r *Reader) Types() *connect.Schema { return r.types }
 
 // Reset forgets the message before.
 func (r *Reader) Reset() {
