@@ -168,7 +168,7 @@ func (c *civil) parseZone(text string) (problem string) {
 	}
 	negative := text[0] == '-'
 	hours, ok := twoDigits(text[1:])
-	if !ok || hours > 18 {
+	if !ok || hours > maxOffset/3600 {
 		return noZone
 	}
 	c.offset = hours * 3600

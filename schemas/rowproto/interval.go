@@ -23,7 +23,7 @@ const (
 // appendInterval appends an INTERVAL in BigQuery's canonical form. It takes ISO
 // 8601's durations (P1Y2M3DT4H5M6.78S), PostgreSQL's own texts (1 year 2 mons
 // 3 days 04:05:06.78), BigQuery's canonical form, a bare H:M:S (MySQL's TIME),
-// and a number of From's unit, which goes to the part of days for `from: days`
+// Debezium's structured durations, and a number of From's unit, which goes to the part of days for `from: days`
 // and to that of hours, minutes and seconds for the others.
 func appendInterval(e *Encoder, f *field, dst []byte, v *change.Value) ([]byte, *ValueError) {
 	s, err := e.spanOf(f, v)
@@ -66,6 +66,8 @@ func (e *Encoder) spanOf(f *field, v *change.Value) (span, *ValueError) {
 			return span{}, bad("the text is no interval")
 		}
 		return s, nil
+	case v.Kind() == change.KindRaw, v.Kind() == change.KindStruct:
+		return e.structuredSpan(v)
 	}
 	return span{}, mismatch(f, v)
 }

@@ -8,8 +8,9 @@ import (
 // isn't a number but {"year":…,"month":…,"day":…,"hour":…,"minute":…,"second":…,
 // "nanos":…,"precision":…,"specialValue":…}); a date lacks the time's members
 // and the other way round. The fraction is "nanos" in one version of Debezium
-// and "picoseconds" in another: the name says which. Whatever else it has is
-// unknown, and a bad value.
+// and "picoseconds" in another: the name says which. A zoned one has the offset
+// from UTC and perhaps the zone's name. Whatever else it has is unknown, and a
+// bad value.
 func (e *Encoder) structuredCivil(v *change.Value) (c civil, err *ValueError) {
 	columns := v.Elems()
 	if v.Kind() == change.KindRaw {
@@ -33,6 +34,7 @@ func (e *Encoder) structuredCivil(v *change.Value) (c civil, err *ValueError) {
 		{"nanos", &nanos, nil},
 		{"picoseconds", &picos, nil},
 		{"precision", new(int64), nil},
+		{"offsetSeconds", &c.offset, &c.hasZone},
 	}
 columns:
 	for i := range columns {
@@ -41,6 +43,9 @@ columns:
 			if c.side, err = specialSide(&member.Value); err != nil {
 				return c, err
 			}
+			continue
+		}
+		if member.Name == "zoneId" {
 			continue
 		}
 		for _, known := range members {
@@ -64,7 +69,7 @@ columns:
 		c.hasDate, c.hasTime = true, true
 		return c, nil
 	}
-	if hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 59 ||
+	if c.offset < -maxOffset || c.offset > maxOffset || hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 59 ||
 		nanos < 0 || nanos > 999_999_999 || picos < 0 || picos > 999_999_999_999 {
 		return c, bad("the day has no such time")
 	}
@@ -80,6 +85,60 @@ columns:
 	}
 	c.setDate(year, month, day)
 	return c, nil
+}
+
+// maxOffset is the greatest of java.time's and so Debezium's offsets from UTC.
+const maxOffset = 18 * 3600
+
+// structuredSpan reads Debezium's structured durations: years, months, days,
+// hours, minutes, seconds and nanos or picoseconds, each with its own sign.
+func (e *Encoder) structuredSpan(v *change.Value) (s span, err *ValueError) {
+	columns := v.Elems()
+	if v.Kind() == change.KindRaw {
+		defer e.documents.close()
+		if columns, err = e.documents.open(v.Text(), '{'); err != nil {
+			return s, err
+		}
+	}
+	known := false
+	for i := range columns {
+		member := &columns[i]
+		if member.Value.IsNull() || member.Name == "precision" {
+			continue
+		}
+		n, err := wholeNumberOf(&member.Value)
+		if err != nil {
+			return s, err.under(member.Name)
+		}
+		known = true
+		switch member.Name {
+		case "years":
+			s.months += times(n, 12)
+		case "months":
+			s.months += n
+		case "days":
+			s.days += n
+		case "hours":
+			s.micros += times(n, 3_600_000_000)
+		case "minutes":
+			s.micros += times(n, 60_000_000)
+		case "seconds":
+			s.micros += times(n, 1_000_000)
+		case "nanos":
+			s.micros += floorDiv(n, 1_000)
+		case "picoseconds":
+			s.micros += floorDiv(n, 1_000_000)
+		default:
+			known = false
+		}
+		if !known {
+			break
+		}
+	}
+	if !known {
+		return s, bad("the object is no structured duration")
+	}
+	return s, nil
 }
 
 func specialSide(v *change.Value) (int, *ValueError) {
