@@ -6,13 +6,20 @@ import (
 	"slices"
 
 	"beamcdc/schemas/change"
+	"beamcdc/schemas/envelope/canal"
 	"beamcdc/schemas/envelope/cloudevents"
+	"beamcdc/schemas/envelope/columns"
 	"beamcdc/schemas/envelope/datastream"
 	"beamcdc/schemas/envelope/debezium"
+	"beamcdc/schemas/envelope/dms"
 	"beamcdc/schemas/envelope/flat"
 	"beamcdc/schemas/envelope/internal/outcome"
 	"beamcdc/schemas/envelope/internal/scan"
 	"beamcdc/schemas/envelope/internal/unavailable"
+	"beamcdc/schemas/envelope/maxwell"
+	"beamcdc/schemas/envelope/sequin"
+	"beamcdc/schemas/envelope/spanner"
+	"beamcdc/schemas/envelope/wal2json"
 )
 
 // format is one envelope format.
@@ -24,10 +31,17 @@ type format struct {
 
 // formats are the formats in the order in which a message is held against them.
 var formats = [...]format{
+	{"columns", columns.Is, newColumns},
 	{"debezium", debezium.Is, newDebezium},
 	{"debezium_flat", flat.Is, newFlat},
 	{"cloudevents", cloudevents.Is, newCloudEvents},
 	{"datastream", datastream.Is, newDatastream},
+	{"spanner", spanner.Is, newSpanner},
+	{"canal", canal.Is, newCanal},
+	{"maxwell", maxwell.Is, newMaxwell},
+	{"wal2json", wal2json.Is, newWal2JSON},
+	{"dms", dms.Is, newDMS},
+	{"sequin", sequin.Is, newSequin},
 }
 
 func newDebezium(o Options, p *unavailable.Placeholder, s *scan.Scanner) decoder {
@@ -44,6 +58,34 @@ func newCloudEvents(o Options, p *unavailable.Placeholder, s *scan.Scanner) deco
 
 func newDatastream(o Options, _ *unavailable.Placeholder, s *scan.Scanner) decoder {
 	return datastream.New(datastream.Options{Epoch: o.Epoch}, s)
+}
+
+func newColumns(_ Options, _ *unavailable.Placeholder, s *scan.Scanner) decoder {
+	return columns.New(s)
+}
+
+func newSpanner(o Options, _ *unavailable.Placeholder, s *scan.Scanner) decoder {
+	return spanner.New(spanner.Options{Epoch: o.Epoch}, s)
+}
+
+func newCanal(_ Options, _ *unavailable.Placeholder, s *scan.Scanner) decoder {
+	return canal.New(s)
+}
+
+func newMaxwell(o Options, _ *unavailable.Placeholder, s *scan.Scanner) decoder {
+	return maxwell.New(maxwell.Options{Epoch: o.Epoch}, s)
+}
+
+func newWal2JSON(o Options, _ *unavailable.Placeholder, s *scan.Scanner) decoder {
+	return wal2json.New(wal2json.Options{Epoch: o.Epoch}, s)
+}
+
+func newDMS(o Options, _ *unavailable.Placeholder, s *scan.Scanner) decoder {
+	return dms.New(dms.Options{Epoch: o.Epoch}, s)
+}
+
+func newSequin(o Options, _ *unavailable.Placeholder, s *scan.Scanner) decoder {
+	return sequin.New(sequin.Options{Epoch: o.Epoch}, s)
 }
 
 // Formats returns the names that Options.Format takes.

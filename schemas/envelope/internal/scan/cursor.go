@@ -34,6 +34,26 @@ func (c *Cursor) Object() bool {
 	return true
 }
 
+// Array enters an array. It returns false for any other value, which it passes.
+func (c *Cursor) Array() bool {
+	if c.Peek() != '[' {
+		c.Skip()
+		return false
+	}
+	c.at++
+	return true
+}
+
+// Element reports whether an array that was entered has another element, which
+// comes next. At the array's end it leaves the array.
+func (c *Cursor) Element() bool {
+	if c.Peek() == ']' {
+		c.at++
+		return false
+	}
+	return true
+}
+
 // Value returns the next value, or a member's name in its quotes, byte for byte.
 func (c *Cursor) Value() string {
 	b := c.Peek()

@@ -1,6 +1,11 @@
 package scan
 
-import "strings"
+import (
+	"math/bits"
+	"strings"
+
+	"beamcdc/schemas/envelope/internal/outcome"
+)
 
 // Names is a set of the members' names that tell formats apart.
 type Names uint64
@@ -49,6 +54,10 @@ const (
 	Origin
 	Prefix  // a string
 	Content // a string
+	SQL     // "sql"
+
+	ColumnArray   // "columns", an array
+	IdentityArray // "identity", an array
 
 	Metadata    // an object
 	RecordType  // a string: "record-type"
@@ -71,6 +80,9 @@ func (n Names) Has(all Names) bool { return n&all == all }
 // Any reports whether one of the names is in the set.
 func (n Names) Any(of Names) bool { return n&of != 0 }
 
+// Count returns how many names are in the set.
+func (n Names) Count() int { return bits.OnesCount64(uint64(n)) }
+
 // Members is what is known of one object's members.
 type Members struct {
 	Names Names
@@ -92,6 +104,28 @@ func (o *Outline) Change() Members {
 		return o.Payload
 	}
 	return o.Top
+}
+
+// Open checks a message, and enters the object that it is, with an outline that is
+// empty. The error is an *outcome.Error.
+func (s *Scanner) Open(text string) error {
+	s.Outline = Outline{}
+	if err := s.Reset(text); err != nil {
+		return err
+	}
+	if !s.Object() {
+		return outcome.Errorf(outcome.BadEnvelope, "the message is no JSON object")
+	}
+	return nil
+}
+
+// NextMember returns the name of the message's next member, and notes it. At the
+// end it returns false.
+func (s *Scanner) NextMember() (name string, more bool) {
+	if name, more = s.Member(); more {
+		s.Note(name)
+	}
+	return name, more
 }
 
 // Note adds the message's member that the Scanner stands in front of the value
@@ -219,6 +253,12 @@ func (m *Members) noteOther(name string, kind byte) {
 		m.add(Prefix, kind == '"')
 	case "content":
 		m.add(Content, kind == '"')
+	case "columns":
+		m.add(ColumnArray, kind == '[')
+	case "identity":
+		m.add(IdentityArray, kind == '[')
+	case "sql":
+		m.add(SQL, true)
 	case "metadata":
 		m.add(Metadata, kind == '{')
 	case "record-type":
