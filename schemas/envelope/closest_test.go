@@ -1,0 +1,48 @@
+package envelope_test
+
+import (
+	"strings"
+	"testing"
+
+	"beamcdc/schemas/change"
+	"beamcdc/schemas/envelope"
+)
+
+// TestDecode_closest: what is no known format's message says which one it is
+// closest to, and the first thing that it lacks, whichever format the message
+// before had.
+func TestDecode_closest(t *testing.T) {
+	before := []string{
+		insert(`{"id":1}`),
+		`{"id":1,"__op":"u","__lsn":5}`,
+		`{"source_metadata":{"table":"t","database":"b","change_type":"INSERT","log_file":"f.1","log_position":4},"payload":{"id":1}}`,
+		`{"specversion":"1.0","iodebeziumop":"t","iodebeziumconnector":"postgresql","iodebeziumlsn":"5"}`,
+	}
+	for data, want := range map[string]string{
+		`[]`:                                  "it is no JSON object with members",
+		`{}`:                                  "it is no JSON object with members",
+		`{"id":1}`:                            "no known format",
+		`{"source":{},"ts_ms":1,"after":{}}`:  "closest is debezium: it has source, an object and ts_ms, but lacks op, a string",
+		`{"op":"c","after":{}}`:               "closest is debezium: it has op, a string, but lacks source, an object",
+		`{"payload":{"op":"c","source":{}}}`:  "its payload is debezium's, but there is no schema beside it",
+		`{"schema":{},"payload":{"op":"c"}}`:  "closest is debezium: it has op, a string, but lacks source, an object",
+		`{"id":1,"__table":"t","__lsn":5}`:    "closest is debezium_flat: it has names that begin with __, but lacks __op or __deleted",
+		`{"specversion":"1.0","data":{}}`:     "closest is cloudevents: it has specversion, but lacks names that begin with iodebezium",
+		`{"source_metadata":[],"payload":{}}`: "closest is datastream: it has payload, an object, but lacks source_metadata, an object",
+	} {
+		for _, first := range before {
+			d, err := envelope.New(envelope.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, _, err := d.Decode(change.Message{Data: []byte(first)}, nil); err != nil {
+				t.Fatal(err)
+			}
+			_, _, err = d.Decode(change.Message{Data: []byte(data)}, nil)
+			e, ok := err.(*envelope.Error) //nolint:errorlint // Decode promises this very type
+			if !ok || e.Reason != envelope.UnknownFormat || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s after %.20s…: error %v, want %s that says %q", data, first, err, envelope.UnknownFormat, want)
+			}
+		}
+	}
+}
