@@ -72,6 +72,7 @@ func (s *Service) routes() http.Handler {
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.Body = http.MaxBytesReader(w, r.Body, maxRESTBody)
+		unzip(r)
 		if path, ok := strings.CutPrefix(r.URL.Path, "/bigquery/v2/"); ok {
 			r.URL.Path, r.URL.RawPath = "/"+path, ""
 		}
