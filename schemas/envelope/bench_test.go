@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -46,20 +47,36 @@ const envelopeSchema = `{"type":"struct","fields":[{"type":"struct","fields":` +
 
 const keySchema = `{"type":"struct","fields":[{"type":"int64","optional":false,"field":"order_id"}],"optional":false,"name":"acme.public.orders.Key"}`
 
+// plainRow is plainPayload's row.
+var plainRow = plainPayload[len(`{"before":null,"after":`):strings.Index(plainPayload, `,"source"`)]
+
 var benchMessages = []struct {
-	name    string
-	message change.Message
+	name, format string
+	message      change.Message
 }{
-	{"schemaless", change.Message{OrderingKey: `{"order_id":70012345}`, Data: []byte(plainPayload)}},
-	{"schema", change.Message{
+	{"schemaless", "debezium", change.Message{OrderingKey: `{"order_id":70012345}`, Data: []byte(plainPayload)}},
+	{"schema", "debezium", change.Message{
 		OrderingKey: `{"schema":` + keySchema + `,"payload":{"order_id":70012345}}`,
 		Data:        []byte(`{"schema":` + envelopeSchema + `,"payload":` + plainPayload + `}`),
 	}},
-	{"datastream", change.Message{Data: []byte(`{"uuid":"5f0e7a31-2b1c-4d4e-9a77-3c2100000000","read_timestamp":"2025-03-09T08:07:07.120","source_timestamp":"2025-03-09T08:07:06.000",` +
+	{"flat", "debezium_flat", change.Message{OrderingKey: `{"order_id":70012345}`, Data: []byte(plainRow[:len(plainRow)-1] +
+		`,"__op":"u","__table":"orders","__source_schema":"public","__source_ts_ms":1741507626005,"__source_lsn":32777618640,` +
+		`"__source_sequence":"[\"32777618392\",\"32777618640\"]","__deleted":"false"}`)}},
+	{"cloudevents", "cloudevents", change.Message{OrderingKey: `{"order_id":70012345}`, Data: []byte(`{"id":"name:acme;lsn:32777618640;txId:901",` +
+		`"source":"/debezium/postgresql/acme","specversion":"1.0","type":"io.debezium.connector.postgresql.DataChangeEvent","time":"2025-03-09T08:07:06.005Z",` +
+		`"datacontenttype":"application/json","iodebeziumop":"u","iodebeziumversion":"3.4.0.Final","iodebeziumconnector":"postgresql","iodebeziumname":"acme",` +
+		`"iodebeziumtsms":"1741507626005","iodebeziumsnapshot":"false","iodebeziumdb":"shop","iodebeziumsequence":"[\"32777618392\",\"32777618640\"]",` +
+		`"iodebeziumschema":"public","iodebeziumtable":"orders","iodebeziumtxId":"901","iodebeziumlsn":"32777618640","iodebeziumxmin":null,` +
+		`"data":{"before":null,"after":` + plainRow + `}}`)}},
+	{"mongodb", "debezium", change.Message{OrderingKey: `{"id":"70012345"}`, Data: []byte(`{"before":null,"after":` +
+		strconv.Quote(`{"_id": {"$numberLong": "70012345"},`+plainRow[1:]) + `,"updateDescription":null,"source":{"version":"3.4.0.Final","connector":"mongodb",` +
+		`"name":"acme","ts_ms":1741507626000,"snapshot":"false","db":"shop","sequence":null,"rs":"rs0","collection":"orders","ord":31,"lsid":null,` +
+		`"txnNumber":null,"wallTime":null},"op":"c","ts_ms":1741507626400,"transaction":null}`)}},
+	{"datastream", "datastream", change.Message{Data: []byte(`{"uuid":"5f0e7a31-2b1c-4d4e-9a77-3c2100000000","read_timestamp":"2025-03-09T08:07:07.120","source_timestamp":"2025-03-09T08:07:06.000",` +
 		`"object":"shop_orders","read_method":"mysql-cdc-binlog","stream_name":"projects/1/locations/us-central1/streams/s","schema_key":"0d41c7aa52e96b3f",` +
 		`"sort_keys":[1741507626000,"mysql-bin.000042",7310],"source_metadata":{"table":"orders","database":"shop","primary_keys":["order_id"],` +
 		`"log_file":"mysql-bin.000042","log_position":7310,"change_type":"UPDATE-INSERT","is_deleted":false},` +
-		`"payload":` + plainPayload[len(`{"before":null,"after":`):strings.Index(plainPayload, `,"source"`)] + `}`)}},
+		`"payload":` + plainRow + `}`)}},
 }
 
 func BenchmarkDecode(b *testing.B) {
@@ -67,9 +84,7 @@ func BenchmarkDecode(b *testing.B) {
 		for _, bm := range benchMessages {
 			o := envelope.Options{Format: envelope.Auto}
 			if format == "configured" {
-				if o.Format = "debezium"; bm.name == "datastream" {
-					o.Format = "datastream"
-				}
+				o.Format = bm.format
 			}
 			b.Run(fmt.Sprintf("%s/%s", bm.name, format), func(b *testing.B) {
 				d, err := envelope.New(o)
