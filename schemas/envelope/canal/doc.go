@@ -31,7 +31,8 @@
 //
 // Each is a text or null, and mysqlType says what it is, else sqlType: integers,
 // unsigned ones too, and decimals are exact; binary columns and blobs are texts of
-// ISO-8859-1 characters, one a byte; JSON columns are JSON. All others are text
+// ISO-8859-1 characters, one a byte, geometries too (MySQL's own form: four bytes of
+// SRID and WKB); JSON columns are JSON. All others are text
 // that the destination's column gives a meaning: dates and times, as MySQL writes
 // them, zero dates among them, floats, enums, bits.
 //

@@ -82,7 +82,7 @@ func ofMySQL(name string) kind {
 	if end := strings.IndexAny(name, " ("); end >= 0 {
 		base, rest = name[:end], name[end:]
 	}
-	if len(base) > len("mediumblob") {
+	if len(base) > len("geometrycollection") {
 		return text
 	}
 	switch strings.ToLower(base) {
@@ -93,7 +93,8 @@ func ofMySQL(name string) kind {
 		return integer
 	case "decimal", "numeric", "dec", "fixed":
 		return decimal
-	case "tinyblob", "blob", "mediumblob", "longblob", "binary", "varbinary":
+	case "tinyblob", "blob", "mediumblob", "longblob", "binary", "varbinary",
+		"geometry", "point", "linestring", "polygon", "multipoint", "multilinestring", "multipolygon", "geometrycollection", "geomcollection":
 		return binary
 	case "json":
 		return document

@@ -172,7 +172,7 @@ func (d *Decoder) sequence(op change.Op) (change.Sequence, string) {
 	lsn, ok := position.ParseLSN(d.msg.commitLSN)
 	index, indexOK := position.ParseUint(d.msg.commitIndex)
 	switch {
-	case op == change.OpSnapshot && (d.msg.commitLSN == "" || (ok && lsn == 0)):
+	case op == change.OpSnapshot: // its commit_lsn, if any, is not that of the row's last change
 		return position.Lowest(d.options.Epoch), "none in a backfill"
 	case d.msg.commitLSN == "":
 		return change.Sequence{}, "metadata has no commit_lsn"
@@ -180,7 +180,6 @@ func (d *Decoder) sequence(op change.Op) (change.Sequence, string) {
 		return change.Sequence{}, "metadata.commit_lsn is no LSN"
 	case lsn == 0:
 		return change.Sequence{}, "metadata.commit_lsn is 0, which is no position of a change"
-	case op == change.OpSnapshot:
 	case d.msg.commitIndex == "":
 		return change.Sequence{}, "metadata has no commit_idx"
 	case !indexOK || index > position.MaxIndex:

@@ -18,10 +18,11 @@
 //
 // # Position
 //
-// It is read of commit_lsn and commit_idx, which are the order of commits. A row of
-// a backfill has the LSN of a mark that Sequin wrote after it had read the row, and
-// sorts below all changes that commit there or later (see internal/position); one
-// without an LSN sorts lowest in its epoch.
+// It is read of commit_lsn and commit_idx, which are the order of commits (see
+// internal/position). A row of a backfill has no position of its own: its commit_lsn
+// is that of a mark which Sequin writes after it has read the row, or null. It sorts
+// lowest in its epoch, so that any change of the stream wins over it; raise the
+// epoch where a backfill is to repair a table.
 //
 // # Values
 //

@@ -32,9 +32,8 @@ type message struct {
 	lsn, timestamp string
 	changes        string // the first format's array, as it is written
 
-	action, schema, table   string // the second format's
-	columns, identity       rows.Image
-	hasColumns, hasIdentity bool
+	action, schema, table string // the second format's
+	columns, identity     rows.Image
 }
 
 // row is a change of one row, or of a whole table.
@@ -57,9 +56,9 @@ func Is(o *scan.Outline) bool {
 		known := n & (scan.ChangeArray | scan.XID | scan.NextLSN | scan.Timestamp | scan.Origin)
 		return n.Has(scan.ChangeArray) && o.Top.Count == known.Count()
 	}
-	known := n & (scan.ActionLetter | scan.XID | scan.LSN | scan.NextLSN | scan.Timestamp | scan.Origin)
+	known := n & (scan.ActionLetter | scan.XID | scan.LSN | scan.NextLSN | scan.Timestamp | scan.Origin | scan.Table)
 	switch {
-	case o.Top.Count == known.Count(): // a mark of a transaction
+	case o.Top.Count == known.Count(): // a transaction's begin or end, or a truncate
 		return true
 	case n.Has(scan.Prefix | scan.Content):
 		return true
@@ -129,9 +128,9 @@ func (d *Decoder) read(text string) error {
 		case "table":
 			d.msg.table = s.Scalar()
 		case "columns":
-			d.msg.columns, d.msg.hasColumns = d.list(name)
+			d.msg.columns = d.list(name)
 		case "identity":
-			d.msg.identity, d.msg.hasIdentity = d.list(name)
+			d.msg.identity = d.list(name)
 		case "pk":
 			d.pk()
 		default:

@@ -19,9 +19,9 @@
 //	B, C         a transaction's begin and end, as is a change array that is empty
 //
 // A message of the first format makes as many changes as its transaction has. The
-// key is pk where there is one, else oldkeys or identity. In the before image a
-// key that differs from the new one is a changed key: the row under the old key is
-// deleted.
+// key is pk where there is one (include-pk), else an update's oldkeys or identity, if
+// that is less than the row. In the before image a key that differs from the new
+// one is a changed key: the row under the old key is deleted.
 //
 // # Position
 //

@@ -60,39 +60,31 @@ func (d *Decoder) check(c *row, path, columns, identity string) {
 		}
 	}
 	of := c.after
-	switch c.op {
-	case change.OpUpdate:
-		c.after = d.rows.Fill(c.after, c.before)
-		of = c.after
-	case change.OpDelete:
+	if c.op == change.OpDelete {
 		of = c.before
 	}
-	if len(d.keys) > 0 {
-		c.key = d.rows.Pick(of, d.keys)
-	} else if c.before.Len() <= maxKey {
+	if len(d.keys) == 0 && c.op == change.OpUpdate && c.before.Len() < c.after.Len() { // else it may be the whole row
 		for _, column := range d.rows.Of(c.before) {
 			d.keys = append(d.keys, column.Name)
 		}
-		c.key = d.rows.Pick(of, d.keys)
-		d.keys = d.keys[:0]
+	}
+	c.key = d.rows.Pick(of, d.keys)
+	if c.op == change.OpUpdate {
+		c.after = d.rows.Fill(c.after, c.before)
 	}
 }
 
-// maxKey is how many columns a unique index of PostgreSQL's has at most. An identity
-// of more is a whole row.
-const maxKey = 32
-
 // list reads an array of columns: [{"name":…,"type":…,"value":…}].
-func (d *Decoder) list(what string) (img rows.Image, present bool) {
+func (d *Decoder) list(what string) rows.Image {
 	s := d.scan
 	kind := s.Peek()
 	if !s.Array() {
 		if kind != 'n' {
 			d.rows.Fail(outcome.BadEnvelope, "%s is neither an array nor null", what)
 		}
-		return rows.Image{}, false
+		return rows.Image{}
 	}
-	img = d.rows.Begin()
+	img := d.rows.Begin()
 	for index := 0; s.Element(); index++ {
 		name, typeName, raw := d.column(what, index)
 		if raw == "" {
@@ -108,7 +100,7 @@ func (d *Decoder) list(what string) (img rows.Image, present bool) {
 	if name := d.rows.Repeated(img); name != "" {
 		d.rows.Fail(outcome.BadEnvelope, "%s has column %s twice", what, rows.Clip(name))
 	}
-	return img, true
+	return img
 }
 
 // column reads one column's object; raw is "" where that is a fault.

@@ -14,16 +14,8 @@ import "beamcdc/schemas/change"
 // Traps: with write-in-chunks the index begins anew in each chunk, and a chunk is
 // no JSON on its own; such messages aren't read.
 //
-// A snapshot's row, which only Sequin has, sorts below all changes of a
-// transaction that ends at the same LSN. That is the LSN of a mark that Sequin
-// writes into the log after it has read the row; it drops the row if the log holds
-// a change of its key from before the mark that the reading could have missed. So
-// the row is what the key's last change before the mark left, and each later
-// change ends at a higher LSN.
+// The rows of Sequin's backfills are no changes of a transaction: see Lowest.
 func Wal2JSON(epoch, end, index uint64, op change.Op) change.Sequence {
-	if op == change.OpSnapshot {
-		return change.NewSequence(epoch, end, 0, 0)
-	}
 	return change.NewSequence(epoch, end, index+1, Ordinal(op))
 }
 
