@@ -183,6 +183,14 @@ func TestSchema_Value(t *testing.T) {
 		{"array of arrays", `{"type":"array","items":{"type":"array","items":{"type":"int32"}}}`, `[[1,2],[]]`, change.Array([]change.Column{{Value: change.Array([]change.Column{{Value: change.Int64(1)}, {Value: change.Int64(2)}})}, {Value: change.Array(nil)}})},
 		{"vector", named("io.debezium.data.FloatVector", "array", `"items":{"type":"float"}`), `[0.1,0.2]`, change.Array([]change.Column{{Value: change.Float64(0.1)}, {Value: change.Float64(0.2)}})},
 		{
+			"sparse vector", named("io.debezium.data.SparseVector", "struct", `"fields":[{"field":"dimensions","type":"int16"},{"field":"vector","type":"map","keys":{"type":"int16"},"values":{"type":"double"}}]`),
+			`{"dimensions":5,"vector":[[1,0.5]]}`,
+			change.Struct([]change.Column{{Name: "dimensions", Value: change.Int64(5)}, {Name: "vector", Value: change.Raw(`[[1,0.5]]`)}}),
+		},
+		{"circle", named("io.debezium.data.geometry.Circle", "struct", `"fields":[]`), `{"center":{"x":1,"y":2},"radius":3}`, change.Raw(`{"center":{"x":1,"y":2},"radius":3}`)},
+		{"hstore as a map", `{"type":"map","keys":{"type":"string"},"values":{"type":"string","optional":true}}`, `{"a":"1","b":null}`, change.Raw(`{"a":"1","b":null}`)},
+		{"text of a name", named("io.debezium.data.Ltree", "string"), `"a.b"`, change.String("a.b")},
+		{
 			"struct",
 			`{"type":"struct","fields":[{"field":"on","type":"int32","name":"io.debezium.time.Date"},{"field":"w","type":"double"}]}`,
 			`{"w" : 1.5 , "on":0,"new":{"x" : 1}}`,

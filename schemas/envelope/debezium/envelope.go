@@ -43,7 +43,7 @@ func (d *Decoder) read(text string) error {
 			if s.Outline.Top.Names.Has(scan.Schema) {
 				d.change(schema)
 			} else {
-				payload = s.Value()
+				payload = s.Pass(name)
 			}
 		case !d.Member(name, d.Types()):
 			s.Pass(name)
@@ -56,6 +56,7 @@ func (d *Decoder) read(text string) error {
 		d.Fault = outcome.Errorf(outcome.BadSchema, "%w", schemaErr) // whatever else there is follows from it
 	case payload != "":
 		s.Walk(payload)
+		s.Outline.Payload = scan.Members{} // Pass has noted them
 		d.change(schema)
 	}
 	return nil
