@@ -34,14 +34,17 @@ func (d *Decoder) record() outcome.Control {
 		return ""
 	}
 	c.after, c.before = m.columns, m.identity
-	d.check(&c, "", "columns", "identity")
+	d.check(&c, none, "columns", "identity")
 	d.changes = append(d.changes, c)
 	d.rows.In(c.table)
 	return ""
 }
 
+// none is the index of a change that is a message of its own.
+const none = -1
+
 // check makes a change's images those that its op has, and finds its key.
-func (d *Decoder) check(c *row, path, columns, identity string) {
+func (d *Decoder) check(c *row, index int, columns, identity string) {
 	switch c.op {
 	case change.OpTruncate:
 		c.after, c.before = rows.Image{}, rows.Image{}
@@ -49,14 +52,14 @@ func (d *Decoder) check(c *row, path, columns, identity string) {
 	case change.OpDelete:
 		c.after = rows.Image{}
 		if !c.before.Present {
-			d.rows.Fail(outcome.MissingImage, "%sthe delete has no %s", path, identity)
+			d.missing(index, "delete", identity)
 		}
 	default:
 		if c.op == change.OpCreate {
 			c.before = rows.Image{}
 		}
 		if !c.after.Present {
-			d.rows.Fail(outcome.MissingImage, "%sthe change has no %s", path, columns)
+			d.missing(index, "change", columns)
 		}
 	}
 	of := c.after
@@ -72,6 +75,14 @@ func (d *Decoder) check(c *row, path, columns, identity string) {
 	if c.op == change.OpUpdate {
 		c.after = d.rows.Fill(c.after, c.before)
 	}
+}
+
+func (d *Decoder) missing(index int, what, image string) {
+	if index == none {
+		d.rows.Fail(outcome.MissingImage, "the %s has no %s", what, image)
+		return
+	}
+	d.rows.Fail(outcome.MissingImage, "change[%d]: the %s has no %s", index, what, image)
 }
 
 // list reads an array of columns: [{"name":…,"type":…,"value":…}].

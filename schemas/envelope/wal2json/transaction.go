@@ -117,7 +117,7 @@ func (d *Decoder) change(index int, e *entry) (isMessage bool) {
 		names, _, _ := d.lists(e.pk, "pknames", "", "")
 		d.keys = d.rows.Names(d.keys, names)
 	}
-	d.check(&c, fmt.Sprintf("change[%d]: ", index), "columnnames", "oldkeys")
+	d.check(&c, index, "columnnames", "oldkeys")
 	d.keys = d.keys[:0]
 	d.changes = append(d.changes, c)
 	return false
