@@ -6,8 +6,22 @@ import (
 	"unsafe"
 
 	"beamcdc/schemas/change"
+	"beamcdc/schemas/envelope/avro"
 	"beamcdc/schemas/envelope/connect"
 	"beamcdc/schemas/envelope/internal/outcome"
+)
+
+// Schemas finds the Avro schemas that messages refer to.
+type Schemas = avro.Schemas
+
+// SchemaRef says which schema a message was written with.
+type SchemaRef = avro.Ref
+
+// The errors of a Schemas that are for good, and the message's fault: whatever
+// else it returns means that the schema can't be had now.
+var (
+	ErrUnknownSchema = avro.ErrUnknownSchema
+	ErrNotAvro       = avro.ErrNotAvro
 )
 
 // typed is a decoder whose rows can be typed from outside of their messages.

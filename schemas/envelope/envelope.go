@@ -36,7 +36,7 @@ type Options struct {
 	AvroSchema string
 	// Schemas finds the schemas that messages in Avro refer to. nil means that
 	// there are none to be found. It is no part of a configuration that is stored.
-	Schemas avro.Schemas `json:"-"`
+	Schemas Schemas `json:"-"`
 	// FlatPrefix is what begins the names of a debezium_flat message's metadata,
 	// the transformation's add.fields.prefix; "" means "__".
 	FlatPrefix string

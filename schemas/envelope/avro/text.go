@@ -32,14 +32,17 @@ func appendText(dst, text []byte) ([]byte, bool) {
 	return append(dst, '"'), ok
 }
 
+// appendEscaped escapes what Jackson does, which writes the JSON converter's JSON.
 func appendEscaped(dst, text []byte) ([]byte, bool) {
-	const digits = "0123456789abcdef"
+	const digits, letters = "0123456789ABCDEF", "btn?fr" // from U+0008
 	for _, c := range text {
 		switch {
 		case isPlain[c] || c >= utf8.RuneSelf:
 			dst = append(dst, c)
 		case c == '"' || c == '\\':
 			dst = append(dst, '\\', c)
+		case c >= '\b' && c <= '\r' && c != '\v':
+			dst = append(dst, '\\', letters[c-'\b'])
 		default:
 			dst = append(dst, '\\', 'u', '0', '0', digits[c>>4], digits[c&0xF])
 		}
