@@ -110,6 +110,11 @@ const (
 	FromUnsigned From = "unsigned" // number: a negative one is 2^64 too low
 )
 
+// Froms are all of them.
+var Froms = []From{
+	FromSeconds, FromMillis, FromMicros, FromNanos, FromDays, FromDecimal, FromBase64, FromHex, FromText, FromUnsigned,
+}
+
 // Policy says what to do with a value that a column can't hold.
 type Policy string
 
