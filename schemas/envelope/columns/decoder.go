@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"beamcdc/schemas/change"
+	"beamcdc/schemas/envelope/connect"
 	"beamcdc/schemas/envelope/internal/outcome"
 	"beamcdc/schemas/envelope/internal/rows"
 	"beamcdc/schemas/envelope/internal/scan"
@@ -17,8 +18,9 @@ const (
 
 // Decoder decodes messages one after the other; it is for one goroutine.
 type Decoder struct {
-	scan *scan.Scanner
-	rows rows.Rows
+	scan  *scan.Scanner
+	rows  rows.Rows
+	types *connect.Schema // of the row, from outside the message; nil for none
 
 	// Of the message at hand.
 	kind, sequence string // as they are written, with their quotes; "" where they are not there
@@ -27,6 +29,9 @@ type Decoder struct {
 
 // New returns a Decoder that reads with s.
 func New(s *scan.Scanner) *Decoder { return &Decoder{scan: s, rows: rows.New(s)} }
+
+// Typed sets what types the rows; nil is nothing.
+func (d *Decoder) Typed(types *connect.Schema) { d.types = types }
 
 // Is reports whether a message is a row with BigQuery's columns, by its outline. A
 // row that a connector has flattened may have columns of the same names.
@@ -46,6 +51,9 @@ func (d *Decoder) Decode(m *change.Message, dst []change.Event) ([]change.Event,
 		return dst, "", err
 	}
 	if e.Sequence, e.Position, err = d.position(); err != nil {
+		return dst, "", err
+	}
+	if err := d.rows.Fault(); err != nil {
 		return dst, "", err
 	}
 	d.rows.Keep()
@@ -78,7 +86,7 @@ func (d *Decoder) read(text string) error {
 		case sequenceNumber:
 			d.sequence = raw
 		default:
-			d.rows.Add(name, d.rows.Untyped(raw))
+			d.rows.AddTyped(name, raw, d.types.Field(name, d.rows.Begun(d.row)))
 		}
 	}
 }

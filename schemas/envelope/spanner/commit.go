@@ -7,8 +7,8 @@ import (
 	"beamcdc/schemas/envelope/internal/position"
 )
 
-// commit reads the commit timestamp: {"seconds":…,"nanos":…} or RFC 3339. It
-// returns nanoseconds since 1970, and why there are none.
+// commit reads the commit timestamp: {"seconds":…,"nanos":…} or RFC 3339, or
+// microseconds in Avro. It returns nanoseconds since 1970, and why there are none.
 func (d *Decoder) commit(e *change.Event) (nanos uint64, why string) {
 	raw := d.msg.commit
 	var (
@@ -24,6 +24,11 @@ func (d *Decoder) commit(e *change.Event) (nanos uint64, why string) {
 		var err error
 		t, err = time.Parse(time.RFC3339Nano, d.rows.Text(raw))
 		ok = err == nil
+	case d.isAvro: // microseconds: the template's schema leaves the nanoseconds out
+		var micros uint64
+		if micros, ok = position.ParseUint(raw); ok && micros < 1<<53 {
+			t = time.UnixMicro(int64(micros))
+		}
 	default:
 		return 0, "commitTimestamp is a number, whose unit nothing tells"
 	}

@@ -2,6 +2,7 @@ package spanner
 
 import (
 	"beamcdc/schemas/change"
+	"beamcdc/schemas/envelope/connect"
 	"beamcdc/schemas/envelope/internal/outcome"
 	"beamcdc/schemas/envelope/internal/rows"
 	"beamcdc/schemas/envelope/internal/scan"
@@ -22,6 +23,7 @@ type Decoder struct {
 	mods    []mod
 	place   string // the message's position, for people to read
 	msg     message
+	isAvro  bool // the message is the template's in Avro
 }
 
 // message is what was read of the message at hand. Members come in any order, so
@@ -45,6 +47,9 @@ type mod struct {
 func New(o Options, s *scan.Scanner) *Decoder {
 	return &Decoder{options: o, scan: s, rows: rows.New(s)}
 }
+
+// Typed says that messages are in Avro, unless types is nil.
+func (d *Decoder) Typed(types *connect.Schema) { d.isAvro = types != nil }
 
 // Is reports whether a message is one of Spanner's, by its outline.
 func Is(o *scan.Outline) bool {

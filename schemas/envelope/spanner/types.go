@@ -79,7 +79,7 @@ func (d *Decoder) readColumns(raw string) ([]column, bool) {
 			switch member {
 			case "name":
 				name = strings.Clone(s.Scalar())
-			case "type":
+			case "type", "Type": // so in Avro
 				typeRaw = s.Value()
 			default:
 				s.Skip()

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"beamcdc/schemas/change"
+	"beamcdc/schemas/envelope/connect"
 	"beamcdc/schemas/envelope/internal/outcome"
 	"beamcdc/schemas/envelope/internal/scan"
 	"beamcdc/schemas/envelope/internal/slab"
@@ -107,6 +108,23 @@ func (r *Rows) End(img Image) Image {
 func (r *Rows) Add(name string, v change.Value) {
 	r.columns = append(r.columns, change.Column{Name: name, Value: v})
 }
+
+// AddTyped adds a column of the value that the Scanner's Value has just returned,
+// by a schema; nil types nothing.
+func (r *Rows) AddTyped(name, raw string, schema *connect.Schema) {
+	if schema == nil {
+		r.Add(name, r.Untyped(raw))
+		return
+	}
+	v, err := schema.Value(raw, &r.scan.Arena)
+	if err != nil {
+		r.Fail(outcome.BadValue, "column %s (%s): the value %w", Clip(name), schema, err)
+	}
+	r.Add(name, v)
+}
+
+// Begun returns how many columns a row has that was begun and not ended.
+func (r *Rows) Begun(img Image) int { return len(r.columns) - img.start }
 
 // Untyped returns the value that the Scanner's Value has just returned.
 func (r *Rows) Untyped(raw string) change.Value {
