@@ -82,8 +82,10 @@ func (d *database) write(t *rapid.T) {
 func (d *database) commit(t *rapid.T) {
 	transaction := rapid.IntRange(1, 4).Draw(t, "transaction")
 	d.clock += rapid.Uint64Range(1, 1<<41).Draw(t, "time")
+	commit := d.clock
 	for _, c := range d.writes[transaction] {
-		c.source = d.position(d, &c, d.clock)
+		d.clock++ // MySQL's log has the changes behind one another
+		c.source = d.position(d, &c, commit)
 		d.streamed = append(d.streamed, c)
 	}
 	d.writes[transaction] = nil

@@ -1,14 +1,3 @@
-// Package datastream decodes the change events of Google Cloud's Datastream in
-// JSON. Datastream writes them to files; this is for those that are forwarded,
-// one a message: {"source_metadata": {…}, "payload": {…}, …}.
-//
-// Positions are read of MySQL and PostgreSQL. Its sort_keys are not: they begin
-// with the time of the statement, which is not the order of commits
-// (DataflowTemplates#2867).
-//
-// Nothing types the values. An update that changed the row's key is two events,
-// UPDATE-DELETE and UPDATE-INSERT, at one position; the first is a delete of
-// the old key.
 package datastream
 
 import (
@@ -32,11 +21,13 @@ type Options struct {
 type Decoder struct {
 	options Options
 	scan    *scan.Scanner
+	types   *connect.Schema // of the message, from outside of it; nil for none
 
 	// Of the message at hand.
 	columns []change.Column // the payload's, and then the key's, in the arena's room
 	usual   int             // how many columns the message before had, to ask room for
 	keys    []string        // the key columns' names
+	index   []string        // those of SQL Server's replication index, which stands in for them
 	msg     message
 }
 
@@ -48,14 +39,21 @@ type message struct {
 	hasPayload, hasMeta   bool
 	changeType, isDeleted string
 	schema, database      string
-	table                 string
-	lsn                   string
-	logFile, logPosition  string
+	table                 string // MongoDB's collection too
+	isCollection          bool
+	lsn                   string // PostgreSQL, SQL Server
+	logFile, logPosition  string // MySQL
 	binFile, binPosition  string
+	scn, rsID, ssn        string // Oracle
+	seconds, increment    string // MongoDB: cluster_time
+	sortKeys              string // a JSON array
 }
 
 // New returns a Decoder that reads with s.
 func New(o Options, s *scan.Scanner) *Decoder { return &Decoder{options: o, scan: s} }
+
+// Typed sets what types the messages; nil is nothing.
+func (d *Decoder) Typed(types *connect.Schema) { d.types = types }
 
 // Is reports whether a message is one of Datastream's, by its outline.
 func Is(o *scan.Outline) bool { return o.Top.Names.Has(scan.SourceMetadata) }
@@ -138,27 +136,45 @@ func (d *Decoder) isBackfill() bool {
 	return strings.Contains(d.msg.readMethod, "backfill") || strings.Contains(d.msg.readMethod, "dump")
 }
 
-// isMySQL reports whether the source is MySQL.
-func (d *Decoder) isMySQL() bool {
-	if d.msg.readMethod == "" {
-		return d.msg.schema == "" && d.msg.lsn == ""
-	}
-	return strings.HasPrefix(d.msg.readMethod, "mysql")
-}
+// The sources, as read_method begins with them.
+const (
+	mysql     = "mysql"
+	postgres  = "postgres" // "postgres-cdc-wal", "postgresql-backfill"
+	sqlServer = "sqlserver"
+	oracle    = "oracle"
+	mongoDB   = "mongodb"
+)
 
-// isPostgres reports whether the source is PostgreSQL: "postgres-cdc-wal",
-// "postgresql-backfill".
-func (d *Decoder) isPostgres() bool {
-	if d.msg.readMethod == "" {
-		return d.msg.schema != "" && d.msg.lsn != ""
+// source returns which of the sources it is, "" for any other; where read_method
+// doesn't tell, by what source_metadata holds.
+func (d *Decoder) source() string {
+	m := &d.msg
+	for _, source := range [...]string{mysql, postgres, sqlServer, oracle, mongoDB} {
+		if strings.HasPrefix(m.readMethod, source) {
+			return source
+		}
 	}
-	return strings.HasPrefix(d.msg.readMethod, "postgres")
+	switch {
+	case m.isCollection: // "cdc" and "backfill" too
+		return mongoDB
+	case m.readMethod != "":
+		return ""
+	case m.scn != "":
+		return oracle
+	case m.lsn != "" && strings.Contains(m.lsn, ":"):
+		return sqlServer
+	case m.lsn != "" && m.schema != "":
+		return postgres
+	case m.schema == "" && m.lsn == "":
+		return mysql
+	}
+	return ""
 }
 
 // table returns the source's name of the table, "" when it isn't given.
 func (d *Decoder) table() string {
 	space := d.msg.schema
-	if space == "" || d.isMySQL() {
+	if space == "" || d.source() == mysql {
 		space = d.msg.database
 	}
 	if d.msg.table == "" || space == "" {
@@ -176,11 +192,14 @@ func part(columns []change.Column, start, end int) []change.Column {
 }
 
 // findKey appends to the payload's columns those that source_metadata.primary_keys
-// names, none unless the payload holds them all. Names may differ in case from
-// the payload's, as SQL Server's do.
+// names, or else replication_index; none unless the payload holds them all. Names
+// may differ in case from the payload's, as SQL Server's do.
 func (d *Decoder) findKey() {
-	row := d.columns
-	for _, name := range d.keys {
+	row, names := d.columns, d.keys
+	if len(names) == 0 {
+		names = d.index
+	}
+	for _, name := range names {
 		c, ok := find(row, name)
 		if !ok {
 			d.columns = row

@@ -10,7 +10,7 @@ import (
 // wrong with it is msg.fault.
 func (d *Decoder) read(text string) error {
 	d.msg = message{}
-	d.columns, d.keys = d.scan.Arena.Columns(d.usual), d.keys[:0]
+	d.columns, d.keys, d.index = d.scan.Arena.Columns(d.usual), d.keys[:0], d.index[:0]
 	s := d.scan
 	s.Outline = scan.Outline{}
 	if err := s.Reset(text); err != nil {
@@ -31,6 +31,8 @@ func (d *Decoder) read(text string) error {
 			d.msg.readMethod = s.Scalar()
 		case "source_timestamp":
 			d.msg.timestamp = s.Scalar()
+		case "sort_keys":
+			d.sortKeys()
 		case "source_metadata":
 			d.metadata()
 		case "payload":
@@ -64,7 +66,13 @@ func (d *Decoder) metadata() {
 		}
 		switch field := d.msg.field(name); {
 		case name == "primary_keys":
-			d.primaryKeys()
+			d.keys = d.names(d.keys)
+		case name == "replication_index":
+			d.index = d.names(d.index)
+		case name == "cluster_time":
+			d.clusterTime()
+		case name == "collection":
+			d.msg.table, d.msg.isCollection = s.Scalar(), true
 		case field != nil:
 			*field = s.Scalar()
 		default:
@@ -96,15 +104,49 @@ func (m *message) field(name string) *string {
 		return &m.binFile
 	case "binlog_position":
 		return &m.binPosition
+	case "scn":
+		return &m.scn
+	case "rs_id":
+		return &m.rsID
+	case "ssn":
+		return &m.ssn
 	}
 	return nil
 }
 
-// primaryKeys reads the key columns' names; what is no list of names is none.
-func (d *Decoder) primaryKeys() {
+// clusterTime reads {"t": seconds, "i": increment}. It wins over the sort_keys.
+func (d *Decoder) clusterTime() {
+	s := d.scan
+	if !s.Object() {
+		return
+	}
+	for {
+		name, more := s.Member()
+		switch {
+		case !more:
+			return
+		case name == "t":
+			d.msg.seconds = s.Scalar()
+		case name == "i":
+			d.msg.increment = s.Scalar()
+		default:
+			s.Skip()
+		}
+	}
+}
+
+// sortKeys keeps the sort_keys for a source that has no other position.
+func (d *Decoder) sortKeys() {
+	if raw := d.scan.Value(); raw[0] == '[' {
+		d.msg.sortKeys = raw
+	}
+}
+
+// names appends a list of columns' names to dst; what is no list of names is none.
+func (d *Decoder) names(dst []string) []string {
 	raw := d.scan.Value()
 	if raw[0] != '[' {
-		return
+		return dst
 	}
 	scan.EachElement(raw, func(element string) bool {
 		name, err := "", error(nil)
@@ -112,12 +154,13 @@ func (d *Decoder) primaryKeys() {
 			name, err = d.scan.Arena.Unquote(element)
 		}
 		if element[0] != '"' || err != nil {
-			d.keys = d.keys[:0]
+			dst = dst[:0]
 			return false
 		}
-		d.keys = append(d.keys, name)
+		dst = append(dst, name)
 		return true
 	})
+	return dst
 }
 
 // payload reads the row, or null. Its members are in the outline too: a format
@@ -132,18 +175,26 @@ func (d *Decoder) payload() {
 		return
 	}
 	d.msg.hasPayload = true
+	row := d.types.Field("payload", -1)
 	for {
 		name, more := s.Member()
 		if !more {
 			return
 		}
 		s.Outline.Payload.Note(name, s.Peek())
-		raw := s.Value()
-		var v change.Value
-		if raw[0] == '"' {
+		var (
+			raw    = s.Value()
+			schema = row.Field(name, len(d.columns))
+			v      change.Value
+			err    error
+		)
+		if schema == nil && raw[0] == '"' {
 			v = change.Text(s.Unquote(raw))
 		} else {
-			v, _ = s.Arena.Untyped(raw) // no string, and so no error
+			v, err = schema.Value(raw, &s.Arena)
+		}
+		if err != nil && d.msg.fault == nil {
+			d.msg.fault = outcome.Errorf(outcome.BadValue, "column %.100q (%s): the value %w", name, schema, err)
 		}
 		d.columns = append(d.columns, change.Column{Name: name, Value: v})
 	}
