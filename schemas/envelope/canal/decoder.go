@@ -211,7 +211,11 @@ func (d *Decoder) images(dst []rows.Image, what, raw string) []rows.Image {
 		kind := s.Peek()
 		switch {
 		case s.Object():
-			dst = append(dst, d.image(what, len(dst)))
+			img := d.image(what, len(dst))
+			if img.Len() == 0 && what == "data" {
+				d.rows.Fail(outcome.MissingImage, "data[%d] has no columns", len(dst))
+			}
+			dst = append(dst, img)
 		case kind == 'n' && what == "old":
 			dst = append(dst, rows.Image{})
 		default:

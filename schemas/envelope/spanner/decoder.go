@@ -20,6 +20,7 @@ type Decoder struct {
 	rows    rows.Rows
 	tables  cache
 	columns []column // of the message at hand
+	next    int      // the column whose type was asked for last
 	mods    []mod
 	place   string // the message's position, for people to read
 	msg     message

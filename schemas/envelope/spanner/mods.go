@@ -45,11 +45,18 @@ func (d *Decoder) readMods(op change.Op) {
 	}
 }
 
+// maxKey is more columns than a key of Spanner's has.
+const maxKey = 64
+
 // readMod makes the images of a mod: the key's columns, and the others.
 func (d *Decoder) readMod(i int, op change.Op) {
 	m := &d.mods[i]
 	if m.key = d.image(i, "keys", m.keys, rows.Image{}); m.key.Len() == 0 {
 		d.rows.Fail(outcome.MissingImage, "mods[%d] has no keys", i)
+		return
+	}
+	if m.key.Len() > maxKey {
+		d.rows.Fail(outcome.BadEnvelope, "mods[%d].keys has more than %d columns", i, maxKey)
 		return
 	}
 	switch op {

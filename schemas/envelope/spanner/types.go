@@ -85,6 +85,10 @@ func (d *Decoder) readColumns(raw string) ([]column, bool) {
 				s.Skip()
 			}
 		}
+		if len(columns) == maxColumns {
+			d.rows.Fail(outcome.BadEnvelope, "rowType has more than %d columns", maxColumns)
+			return nil, false
+		}
 		rest := s.Cursor
 		t := d.readType(typeRaw, 0)
 		s.Cursor = rest
@@ -143,15 +147,22 @@ func (d *Decoder) readType(raw string, depth int) typ {
 	return typ{code: of.code, isArray: true}
 }
 
-// typeOf returns the type of the column of this name.
+// typeOf returns the type of the column of this name, which is probably the next
+// one: values are in the order of their columns, as a rule.
 func (d *Decoder) typeOf(name string) typ {
-	for i := range d.columns {
-		if d.columns[i].name == name {
-			return d.columns[i].typ
+	for range d.columns {
+		if d.next++; d.next >= len(d.columns) {
+			d.next = 0
+		}
+		if c := &d.columns[d.next]; c.name == name {
+			return c.typ
 		}
 	}
 	return typ{}
 }
+
+// maxColumns is how many columns a table of Spanner's has at most.
+const maxColumns = 1024
 
 // value returns the value that a JSON value of a type is; false where it is none of
 // that type.

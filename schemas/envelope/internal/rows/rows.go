@@ -166,7 +166,7 @@ func (r *Rows) Pick(from Image, names []string) Image {
 // Fill returns the row with the columns that it lacks and another has, where the
 // source leaves out what is unchanged and the other is the row before.
 func (r *Rows) Fill(img, from Image) Image {
-	const most = 10_000 // more than BigQuery's columns: who writes so many has no table
+	const most = 2_000 // BigQuery's columns: who writes more has no table
 	columns, others := r.Of(img), r.Of(from)
 	if len(columns) > most || len(others) > most {
 		return img

@@ -1,0 +1,62 @@
+package envelope_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"beamcdc/schemas/change"
+	"beamcdc/schemas/envelope"
+)
+
+// many joins so many pieces.
+func many(n int, piece func(i int) string) string {
+	parts := make([]string, n)
+	for i := range parts {
+		parts[i] = piece(i)
+	}
+	return strings.Join(parts, ",")
+}
+
+// TestDecode_streamsLarge: messages that make a decoder look something up for each of
+// very many columns, rows or names take a time that their size explains.
+func TestDecode_streamsLarge(t *testing.T) {
+	const n = 100_000
+	forwards := many(n, func(i int) string { return fmt.Sprintf(`"c%d":"1"`, i) })
+	backwards := many(n, func(i int) string { return fmt.Sprintf(`"c%d":"int"`, n-i) })
+	names := many(n, func(i int) string { return fmt.Sprintf(`"c%d"`, i) })
+	listed := many(n, func(i int) string { return fmt.Sprintf(`{"name":"c%d","value":1}`, i) })
+	reversed := many(n, func(i int) string { return fmt.Sprintf(`{"name":"c%d","value":1}`, n-i) })
+	types := many(n, func(i int) string { return fmt.Sprintf(`{"name":"c%d","type":{"code":"STRING"}}`, n-i) })
+	for what, data := range map[string]string{
+		"canal, types in another order": `{"type":"INSERT","table":"t","isDdl":false,"mysqlType":{` + backwards + `},"data":[{` + forwards + `}]}`,
+		"canal, names of a key":         `{"type":"INSERT","table":"t","isDdl":false,"pkNames":[` + names + `],"data":[{` + forwards + `}]}`,
+		"canal, rows":                   `{"type":"INSERT","table":"t","isDdl":false,"data":[` + many(n, func(int) string { return `{"id":"1"}` }) + `]}`,
+		"canal, rows without columns":   `{"type":"INSERT","table":"t","isDdl":false,"data":[` + many(n, func(int) string { return `{}` }) + `]}`,
+		"maxwell, names of a key":       `{"type":"insert","database":"d","table":"t","ts":1,"primary_key_columns":[` + names + `],"data":{` + forwards + `}}`,
+		"wal2json, another before":      `{"action":"U","schema":"s","table":"t","columns":[` + listed + `],"identity":[` + reversed + `]}`,
+		"wal2json, names of a key":      `{"action":"I","schema":"s","table":"t","columns":[` + listed + `],"pk":[` + listed + `]}`,
+		"wal2json, changes":             `{"change":[` + many(n, func(int) string { return `{"kind":"truncate","table":"t"}` }) + `]}`,
+		"wal2json, lists":               `{"change":[{"kind":"insert","columnnames":[` + names + `],"columnvalues":[` + names + `]}]}`,
+		"spanner, types":                `{"mods":[{"keys":{"c1":"1"},"newValues":{` + forwards + `}}],"modType":"INSERT","tableName":"t","rowType":[` + types + `]}`,
+		"spanner, values without types": `{"mods":[{"keys":{"c1":"1"},"newValues":{` + forwards + `}}],"modType":"INSERT","tableName":"t","rowType":[{"name":"x","type":"STRING"}]}`,
+		"spanner, keys":                 `{"mods":[{"keys":{` + forwards + `},"newValues":{` + forwards + `}}],"modType":"INSERT","tableName":"t"}`,
+		"spanner, mods":                 `{"mods":[` + many(n, func(int) string { return `{"keys":{"a":1}}` }) + `],"modType":"INSERT","tableName":"t"}`,
+		"spanner, a type in types":      `{"mods":[{"keys":{"a":1}}],"modType":"INSERT","tableName":"t","rowType":[{"name":"a","type":` + strings.Repeat(`{"code":`, 5000) + `1` + strings.Repeat(`}`, 5000) + `}]}`,
+		"dms, columns":                  `{"data":{` + forwards + `},"before-image":{` + forwards + `},"metadata":{"record-type":"data","operation":"update"}}`,
+		"sequin, columns":               `{"record":{` + forwards + `},"changes":{` + forwards + `},"action":"update","metadata":{"commit_lsn":1}}`,
+	} {
+		start := time.Now()
+		events, control, err := decode(t, envelope.Options{}, change.Message{Data: []byte(data)})
+		if (len(events) == 0) == (err == nil) || control != "" {
+			t.Errorf("%s: %d events, control %q, error %v", what, len(events), control, err)
+		}
+		if e, ok := err.(*envelope.Error); err != nil && (!ok || e.Reason == envelope.UnknownFormat || len(err.Error()) > 500) { //nolint:errorlint // Decode promises this very type
+			t.Errorf("%s: %.600v", what, err)
+		}
+		if took := time.Since(start); took > 3*time.Second {
+			t.Errorf("%s took %s", what, took)
+		}
+	}
+}
