@@ -108,6 +108,9 @@ func (d *Decoder) find(m *change.Message) int {
 			return i
 		}
 	}
+	if flat.HasHeaders(m) {
+		return formatNamed("debezium_flat")
+	}
 	return -1
 }
 

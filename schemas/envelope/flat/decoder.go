@@ -47,7 +47,7 @@ func Is(o *scan.Outline) bool {
 // Decode appends the message's change to dst, or says which control message it
 // is. Errors are *outcome.Error.
 func (d *Decoder) Decode(m *change.Message, dst []change.Event) ([]change.Event, outcome.Control, error) {
-	if err := d.read(m.Text()); err != nil {
+	if err := d.read(m); err != nil {
 		return dst, "", err
 	}
 	if d.Fault != nil {
@@ -138,13 +138,16 @@ func hint(connector string) string {
 
 // read reads the message. The error is that it is no JSON; whatever else is
 // wrong with it is d.Fault.
-func (d *Decoder) read(text string) error {
+func (d *Decoder) read(m *change.Message) error {
 	d.row, d.deleted, d.connector, d.hasMetadata = captured.Image{}, "", "", false
+	text := m.Text()
 	if schema, ok := d.Unwrap(text); ok {
+		d.headers(m)
 		d.object(schema, true)
 		return nil
 	}
 	d.Reset()
+	d.headers(m)
 	s := d.Scan
 	if err := s.Reset(text); err != nil {
 		return err
@@ -203,35 +206,39 @@ func (d *Decoder) object(schema *connect.Schema, isWrapped bool) {
 
 // metadata reads a member that holds a field of Debezium's.
 func (d *Decoder) metadata(name, field string) {
-	s := d.Scan
+	raw := d.Scan.Value()
+	switch raw[0] {
+	case '"':
+		d.set(name, field, d.Scan.Unquote(raw))
+	case 'n':
+		d.set(name, field, "")
+	default:
+		d.set(name, field, raw)
+	}
+}
+
+// set keeps what a field of Debezium's holds; null is "".
+func (d *Decoder) set(name, field, value string) {
 	switch {
 	case name == deletedName:
-		d.deleted = s.Scalar()
+		d.deleted = value
 		return
 	case field == "op":
-		d.Op = s.Scalar()
+		d.Op = value
 		return
 	case field == "transaction_total_order":
-		d.Source.TotalOrder = s.Scalar()
+		d.Source.TotalOrder = value
 		return
 	case field == "ts_ms", field == "ts_us", field == "ts_ns": // when it was processed; the source's are source_ts_ms, …
-		s.Skip()
 		return
 	}
 	field = strings.TrimPrefix(field, "source_")
 	to := d.Source.Field(field)
-	switch {
-	case to == nil:
-		s.Skip()
+	if to == nil {
 		return
-	case field == "sequence":
-		if *to = s.Value(); *to == "null" {
-			*to = ""
-		}
-	default:
-		*to = s.Scalar()
 	}
-	if of := connectorOf(field); of != "" && (field != "sequence" || *to != "") {
+	*to = value
+	if of := connectorOf(field); of != "" && (field != "sequence" || value != "") {
 		d.connector = of
 	}
 }

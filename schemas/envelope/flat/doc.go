@@ -15,7 +15,8 @@
 // and means the same. Where fields are renamed ("lsn:SEQ"), or a column's name
 // begins with the prefix, configure add.fields: then its fields are metadata, and
 // nothing else is. __deleted has no other prefix and always is.
-// An empty add.fields.prefix is not supported.
+// An empty add.fields.prefix is not supported. Attributes of the message are read
+// in the same way, since add.headers puts them there; a member of the row wins.
 //
 // # Positions
 //
