@@ -3,6 +3,7 @@ package avro
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -55,7 +56,8 @@ type node struct {
 	fields   []field  // of a record
 	items    *node    // of an array or a map
 	branches []branch // of a union
-	isChoice bool     // a union of more than null and one other type
+	isChoice bool     // a union of more than null and one other type that JSON doesn't tell apart
+	isLoose  bool     // a union of several types that it does
 	symbols  []string // of an enum
 	size     int      // of a fixed
 	only     int      // which field a kindOnly is
@@ -218,9 +220,13 @@ func (c *compiler) union(s *hamba.UnionSchema, depth int) (*node, error) {
 		short := name[strings.LastIndexByte(name, '.')+1:]
 		n.branches = append(n.branches, branch{name: name, short: short, label: label(short), node: typ})
 	}
-	n.isChoice = others > 1
+	n.isLoose = others > 1 && !slices.ContainsFunc(n.branches, func(b branch) bool { return !b.isPlain() })
+	n.isChoice = others > 1 && !n.isLoose
 	return n, nil
 }
+
+// isPlain reports whether the JSON of a value tells all that there is to know.
+func (n *node) isPlain() bool { return n.kind <= kindString && n.name == "" }
 
 // label returns a name as a member of JSON, with its colon.
 func label(name string) []byte {
@@ -271,6 +277,9 @@ func (t *typer) definition(n *node, depth int) definition {
 		items := t.definition(n.items, depth+1)
 		d.Items = &items
 	case kindUnion:
+		if n.isLoose {
+			return definition{Type: untyped}
+		}
 		for _, b := range n.branches {
 			switch {
 			case b.kind == kindNull:

@@ -129,6 +129,8 @@ func TestTypes(t *testing.T) {
 		{`["string","null"]`, []byte{0, 2, 'a'}, change.String("a")},
 		{`["string"]`, []byte{0, 2, 'a'}, change.String("a")},
 		{`["null","string",` + decimalOf(1) + `]`, []byte{0}, change.Null()},
+		{`["null","string","long"]`, []byte{4, 3}, change.Number("-2")},
+		{`["null","string","long"]`, []byte{2, 2, '7'}, change.Text("7")},
 		{`["null","string",` + decimalOf(1) + `]`, []byte{4, 2, 15}, change.Struct([]change.Column{{Name: "bytes", Value: change.Decimal("1.5")}})},
 
 		{decimalOf(2), []byte{4, 0x30, 0x39}, change.Decimal("123.45")},

@@ -175,7 +175,7 @@ func (d *Decoder) payload() {
 		return
 	}
 	d.msg.hasPayload = true
-	row := d.types.Field("payload", -1)
+	row := d.types.Field("payload", 0)
 	for {
 		name, more := s.Member()
 		if !more {
