@@ -42,9 +42,13 @@
 // rows. A column that an insert lacks is NULL. Columns that the stream doesn't watch
 // are in no message: the destination must not have them.
 //
+// # Avro
+//
+// The template's Avro form is read too. Its commit timestamp has no more than
+// microseconds, and transactions of one microsecond on one row tie: choose JSON.
+//
 // # Not supported
 //
-// Avro, whose commit timestamp is cut to microseconds; PROTO columns are bytes, and
-// ENUM columns numbers; heartbeats and child partitions, which the template doesn't
-// publish.
+// Heartbeats and child partitions, which the template doesn't publish. PROTO columns
+// are bytes, and ENUM columns numbers.
 package spanner
