@@ -1,14 +1,27 @@
 // Package envelope decodes the envelopes in which change events travel: a
 // Pub/Sub message in, change events out. It is pure: functions of bytes.
 //
-//	debezium    Debezium's JSON, with or without its schema: PostgreSQL, MySQL, MariaDB
-//	datastream  Google Cloud Datastream's JSON: PostgreSQL, MySQL
-//	auto        either, as each message's members tell
+//	debezium       Debezium's JSON, with or without its schema: PostgreSQL, MySQL, MariaDB, SQL Server, Oracle, MongoDB, Spanner
+//	debezium_flat  the same after ExtractNewRecordState: the row, and what was asked for of the rest
+//	cloudevents    the same as CloudEvents, structured or binary
+//	datastream     Google Cloud Datastream's JSON: PostgreSQL, MySQL, SQL Server, Oracle, MongoDB
+//	maxwell, canal, wal2json, dms, spanner, sequin, columns  see their packages
+//	auto           any of them, as each message's members tell
+//
+// Each format's package is a page on it: what it looks like, which positions are
+// read, what each kind of message becomes, and what isn't supported.
 //
 // A message is one of three things: change events, a control message (Control
 // says which kind), or an *Error. Nothing is both, and nothing is guessed: a
 // message of no known format is an Error with the reason UnknownFormat, never a
-// row.
+// row; it says which format is the closest, and what the message lacks. A
+// configured format is never told by the members, so that a column may be called
+// op, source or payload.
+//
+// A message whose attribute content-encoding is gzip is unpacked first, to at
+// most 64 MiB; its events keep the message as it was published. Pub/Sub itself
+// has no such attribute: its clients' compression is between them and the
+// service. A message in Avro is read as the JSON that it stands for (package avro).
 //
 // # Values
 //
@@ -19,7 +32,8 @@
 //
 // A value that its source left out is change.Unavailable, whatever the shape of
 // the placeholder that stands for it. In a new row the placeholder's text is
-// data.
+// data, but in the create of a changed key. Where a source leaves out unchanged
+// columns altogether Event.AbsentUnavailable says so.
 //
 // # Images
 //

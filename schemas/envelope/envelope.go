@@ -165,9 +165,9 @@ func (d *Decoder) decode(m change.Message, dst []change.Event) ([]change.Event, 
 	events, control, err := d.decoders[d.format].Decode(&m, dst)
 	if d.auto {
 		switch found := d.find(&m); {
-		case found == d.format:
-		case isBadJSON(err): // no format's
+		case err != nil && isBadJSON(err): // no format's
 			return dst, "", decoding("the", err)
+		case found == d.format:
 		case found < 0:
 			return dst, "", decoding("the", unknownFormat(&d.scan.Outline))
 		default:

@@ -175,6 +175,9 @@ func TestDecode_datastreamKey(t *testing.T) {
 		{`"id"`, "none"},
 		{`["id",1]`, "none"},
 		{`[["id"]]`, "none"},
+		{`[],"replication_index":["ID"]`, "id = number 7"},
+		{`["tenant"],"replication_index":["id"]`, `tenant = text "t1"`},
+		{`null,"replication_index":"id"`, "none"},
 	} {
 		for _, data := range []string{
 			`{"source_metadata":{"change_type":"INSERT","primary_keys":` + test.keys + `},"payload":{"id":7,"tenant":"t1"}}`,
