@@ -11,9 +11,27 @@ import (
 	bq "google.golang.org/api/bigquery/v2"
 )
 
+// Alteration is a change of a table.
+type Alteration struct {
+	// Change returns the resource that takes the current one's place. Its error leaves
+	// all as it is. A resource without a schema keeps the table's.
+	Change func(current *bq.Table) (*bq.Table, error)
+	// Renamed has the old name of each top-level column that gets a new one, by that.
+	Renamed map[string]string
+	// DropColumns lets Change leave columns out. Else that is refused, as tables.patch does.
+	DropColumns bool
+	// ChangeHistory sets enable_change_history; nil leaves it.
+	ChangeHistory *bool
+}
+
 // ChangeTable replaces a table's resource by what change makes of it, and alters
 // what is stored to fit it; an error of change leaves all as it is.
 func (e *Engine) ChangeTable(ctx context.Context, ref TableRef, change func(current *bq.Table) (*bq.Table, error)) (*bq.Table, error) {
+	return e.AlterTable(ctx, ref, Alteration{Change: change})
+}
+
+// AlterTable changes a table, and alters what is stored to fit it.
+func (e *Engine) AlterTable(ctx context.Context, ref TableRef, a Alteration) (*bq.Table, error) {
 	t, err := e.catalog.table(ref)
 	if err != nil {
 		return nil, err
@@ -25,59 +43,122 @@ func (e *Engine) ChangeTable(ctx context.Context, ref TableRef, change func(curr
 	if t.dropped {
 		return nil, NotFound("Not found: Table %s", t.ref)
 	}
-	changed, err := change(t.resource)
+	changed := new(bq.Table)
+	if *changed = *t.resource; a.Change != nil {
+		if changed, err = a.Change(t.resource); err != nil {
+			return nil, err
+		}
+	}
+	next, err := t.alteredSchema(changed, a)
 	if err != nil {
 		return nil, err
 	}
+	changed.CreationTime, changed.Location = t.resource.CreationTime, t.resource.Location
+	e.finishTable(t, changed)
+	kept := t.settings
+	if a.ChangeHistory != nil && *a.ChangeHistory != (kept.HistorySince > 0) {
+		if kept.HistorySince = 0; *a.ChangeHistory {
+			kept.HistorySince = e.now().UnixMicro()
+		}
+	}
+	generations := t.generations()
+	apply := len(generations) > 0 && !slices.Equal(t.schema.keyColumns(""), next.keyColumns(""))
+	started := e.now()
+	var job ApplyJob
+	err = e.transact(ctx, func(tx *sql.Tx) error {
+		if apply { // by the key that they were sent for
+			if job, err = e.applySQL(ctx, tx, t, generations, started); err != nil {
+				return err
+			}
+			generations = nil
+		}
+		if !t.isView() {
+			var statements []string
+			for _, name := range t.storedTables(generations) {
+				statements = append(statements, alterSQL(t.schema, next, name)...)
+			}
+			if err := execute(ctx, tx, statements); err != nil {
+				return fmt.Errorf("altering table %s: %w", t.ref, err)
+			}
+		}
+		return t.save(ctx, tx, changed, next, kept)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if apply {
+		t.dropPending(t.generation)
+		t.generation++
+		t.applied(started)
+		e.jobs.add(job)
+		e.counts.merges.Add(1)
+	}
+	t.resource, t.schema, t.settings = changed, next, kept
+	return changed, nil
+}
+
+// alteredSchema checks a changed resource, and makes the schema that it has.
+func (t *Table) alteredSchema(changed *bq.Table, a Alteration) (*Schema, error) {
 	if changed.Schema == nil {
 		changed.Schema = t.resource.Schema
+	}
+	if (changed.View != nil) != t.isView() {
+		return nil, Invalid("Table %s can't be changed from a table to a view or back", t.ref)
 	}
 	if err := checkTable(changed); err != nil {
 		return nil, err
 	}
-	next, err := NewSchema(changed, t.schema, nil)
+	ids := map[string]int{}
+	before := slices.Clone(t.schema.Columns)
+	for to, from := range a.Renamed {
+		i, ok := t.schema.find(from)
+		if !ok {
+			return nil, Invalid("Column not found in table %s: %s", t.ref, Clip(from))
+		}
+		ids[strings.ToLower(to)] = t.schema.Columns[i].id
+		renamed := *t.schema.Columns[i]
+		renamed.Name = to
+		before[i] = &renamed
+	}
+	next, err := NewSchema(changed, t.schema, ids)
 	if err != nil {
 		return nil, err
 	}
 	if err := checkLayout(changed, next); err != nil {
 		return nil, err
 	}
-	if err := checkSchemaChange(t.ref, t.schema.Columns, next.Columns, ""); err != nil {
+	if t.isView() {
+		next.Version = t.schema.Version + 1
+		return next, nil
+	}
+	if a.DropColumns {
+		before = slices.DeleteFunc(before, func(c *Column) bool { _, ok := next.find(c.Name); return !ok })
+	}
+	if err := checkSchemaChange(t.ref, before, next.Columns, ""); err != nil {
 		return nil, err
 	}
-	changed.CreationTime, changed.Location = t.resource.CreationTime, t.resource.Location
-	e.finishTable(t, changed)
 	next.Version = t.schema.Version
 	if !sameSchema(t.schema, next) {
 		next.Version++
 	}
-	generations := t.generations()
-	err = e.transact(ctx, func(tx *sql.Tx) error {
-		var statements []string
-		if len(generations) > 0 && !slices.Equal(t.schema.keyColumns(""), next.keyColumns("")) {
-			statements = t.schema.mergeSQL(t.id, generations, e.forgotten())
-			generations = nil
-		}
-		statements = append(statements, alterSQL(t.schema, next, baseName(t.id))...)
-		for _, g := range generations {
-			statements = append(statements, alterSQL(t.schema, next, pendingName(t.id, g.number))...)
-		}
-		for _, statement := range statements {
-			if _, err := tx.ExecContext(ctx, statement); err != nil {
-				return fmt.Errorf("altering table %s: %w", t.ref, err)
-			}
-		}
-		return saveTable(ctx, tx, t, changed, next)
-	})
-	if err != nil {
-		return nil, err
+	return next, nil
+}
+
+// storedTables are the DuckDB tables that hold rows of the table. The caller holds mu.
+func (t *Table) storedTables(generations []generation) []string {
+	names := []string{baseName(t.id)}
+	for _, g := range generations {
+		names = append(names, pendingName(t.id, g.number))
 	}
-	if generations == nil && t.hasGeneration() {
-		t.dropPending(t.generation)
-		t.generation++
+	for _, s := range t.streams {
+		if s.stored {
+			names = append(names, streamTableName(s.id))
+		}
 	}
-	t.resource, t.schema = changed, next
-	return changed, nil
+	if t.hasHistory {
+		names = append(names, historyName(t.id))
+	}
+	return names
 }
 
 // sameSchema reports whether rows read for one schema can be stored for the other.
@@ -142,6 +223,11 @@ func (c *Column) mode() string {
 // alterSQL changes one of the table's DuckDB tables from one schema to the next.
 func alterSQL(before, after *Schema, name string) []string {
 	var statements []string
+	for _, old := range before.Columns {
+		if !slices.ContainsFunc(after.Columns, func(c *Column) bool { return c.id == old.id }) {
+			statements = append(statements, fmt.Sprintf("ALTER TABLE %s DROP COLUMN %s", name, columnName(old)))
+		}
+	}
 	for _, c := range after.bySlot() {
 		i := slices.IndexFunc(before.Columns, func(old *Column) bool { return old.id == c.id })
 		if i < 0 {

@@ -19,6 +19,10 @@ type Batch struct {
 	defaults []bool // by position: where a row lacks the column, it gets its default value
 
 	sequenced, unsequenced bool // whether there are changes with and without a sequence
+
+	stream     *Stream // nil for the default stream
+	wantOffset int64   // negative for none
+	offset     int64   // of the first row; decided when the batch is stored
 }
 
 // NewBatch begins a batch of at most this many rows that were read for this schema
@@ -38,6 +42,13 @@ func (b *Batch) UseDefaults(defaults []bool) { b.defaults = defaults }
 // SchemaVersion is that of the schema that the rows were read for.
 func (b *Batch) SchemaVersion() int64 { return b.schema.Version }
 
+// To appends the batch to a stream that was created, not to the default one. offset
+// is what its client expects of the first row, or negative if it expects none.
+func (b *Batch) To(s *Stream, offset int64) { b.stream, b.wantOffset = s, offset }
+
+// Offset is the first row's place in its stream, once Wait has returned nil.
+func (b *Batch) Offset() int64 { return b.offset }
+
 var errNullKey = errors.New("a column of the primary key is NULL or missing")
 
 // Add adds a row: its values by position in the schema, nil for NULL, in the forms
@@ -49,7 +60,14 @@ func (b *Batch) Add(values []any, sequence Sequence, deleted bool) error {
 	for i, section := range sequence.sections {
 		row[i] = section
 	}
-	row[4], row[5], row[6], row[7] = sequence.count, b.ordinal, b.now.UnixMicro(), !deleted
+	kind := rowInserted
+	switch {
+	case deleted:
+		kind = rowDeleted
+	case b.cdc:
+		kind = rowUpserted
+	}
+	row[4], row[5], row[6], row[7] = sequence.count, b.ordinal, b.now.UnixMicro(), kind
 	for i, column := range s.Columns {
 		value := values[i]
 		if value == nil && b.defaults != nil && b.defaults[i] && !deleted {
@@ -77,6 +95,18 @@ func (b *Batch) Add(values []any, sequence Sequence, deleted bool) error {
 		b.unsequenced = b.unsequenced || sequence.count == 0
 	}
 	return nil
+}
+
+// destination is the DuckDB table that takes the rows, and whether it is there. The
+// caller holds the table's lock.
+func (b *Batch) destination() (name string, exists bool) {
+	switch {
+	case b.stream != nil && b.stream.kind != Committed:
+		return streamTableName(b.stream.id), b.stream.stored
+	case b.cdc:
+		return pendingName(b.table.id, b.table.generation), b.table.hasGeneration()
+	}
+	return baseName(b.table.id), true
 }
 
 // Wait returns nil when the rows are durable, or why they aren't stored.

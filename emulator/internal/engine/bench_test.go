@@ -25,11 +25,11 @@ func BenchmarkMerge(b *testing.B) {
 			}
 			return time.Since(start)
 		}
-		exec(fmt.Sprintf("INSERT INTO b%d SELECT 0, i, 0, 0, 3, i, 0, true, i, %s FROM range(%d) r(i)", t.id, values, rows))
+		exec(fmt.Sprintf("INSERT INTO b%d SELECT 0, i, 0, 0, 3, i, 0, 3::UTINYINT, i, %s FROM range(%d) r(i)", t.id, values, rows))
 		exec(t.schema.createSQL(pendingName(t.id, 0)))
 		// Half of the keys are there, half are new, in no order.
 		keys := fmt.Sprintf("(i * 7919) %% %d + %d", rows, rows/2)
-		exec(fmt.Sprintf("INSERT INTO p%d_0 SELECT 0, %d + i, 0, 0, 3, %d + i, 0, true, %s, %s FROM range(%d) r(i)", t.id, rows, rows, keys, values, rows))
+		exec(fmt.Sprintf("INSERT INTO p%d_0 SELECT 0, %d + i, 0, 0, 3, %d + i, 0, 3::UTINYINT, %s, %s FROM range(%d) r(i)", t.id, rows, rows, keys, values, rows))
 		t.addPending(rows)
 		exec("CREATE TABLE bare(c1 BIGINT, c2 VARCHAR, c3 VARCHAR, c4 DECIMAL(38,9), c5 DOUBLE, c6 TIMESTAMPTZ, c7 VARCHAR, c8 BOOLEAN)")
 		exec(fmt.Sprintf("INSERT INTO bare SELECT c1, c2, c3, c4, c5, c6, c7, c8 FROM b%d", t.id))

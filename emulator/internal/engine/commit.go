@@ -90,17 +90,7 @@ func (c *committer) commit(batches []*Batch) {
 		}
 	}()
 
-	current := batches[:0:0]
-	for _, b := range batches {
-		switch {
-		case b.table.dropped:
-			b.done <- ErrTableDropped
-		case b.table.schema.Version != b.schema.Version:
-			b.done <- ErrSchemaChanged
-		default:
-			current = append(current, b)
-		}
-	}
+	current := place(batches)
 	if len(current) == 0 {
 		return
 	}
@@ -108,13 +98,44 @@ func (c *committer) commit(batches []*Batch) {
 	if err != nil && len(current) > 1 {
 		// One by one, so that a batch that the database refuses fails alone.
 		for _, b := range current {
-			b.done <- c.store([]*Batch{b})
+			if placed := place([]*Batch{b}); len(placed) > 0 {
+				b.done <- c.store(placed)
+			}
 		}
 		return
 	}
 	for _, b := range current {
 		b.done <- err
 	}
+}
+
+// place answers the batches that don't fit their table or stream as it is now, and
+// returns the others with the offsets they get.
+func place(batches []*Batch) []*Batch {
+	placed := batches[:0:0]
+	next := map[*Stream]int64{}
+	for _, b := range batches {
+		switch {
+		case b.table.dropped:
+			b.done <- ErrTableDropped
+			continue
+		case b.table.schema.Version != b.schema.Version:
+			b.done <- ErrSchemaChanged
+			continue
+		}
+		if s := b.stream; s != nil {
+			if _, ok := next[s]; !ok {
+				next[s] = s.next.Load()
+			}
+			if err := s.accept(b, next[s]); err != nil {
+				b.done <- err
+				continue
+			}
+			next[s] += int64(len(b.rows))
+		}
+		placed = append(placed, b)
+	}
+	return placed
 }
 
 // store appends the batches in one transaction, and counts them once it is through.
@@ -132,18 +153,15 @@ func (c *committer) store(batches []*Batch) (err error) {
 			c.e.log.Error("storing rows", "error", err)
 		}
 	}()
-	created := map[*Table]bool{}
+	created := map[string]bool{}
 	touched := map[string]*duckdb.Appender{}
 	for _, b := range batches {
-		name := baseName(b.table.id)
-		if b.cdc {
-			name = pendingName(b.table.id, b.table.generation)
-			if !b.table.hasGeneration() && !created[b.table] {
-				if _, err := c.conn.ExecContext(ctx, b.table.schema.createSQL(name)); err != nil {
-					return fmt.Errorf("creating pending changes of %s: %w", b.table.ref, err)
-				}
-				created[b.table] = true
+		name, exists := b.destination()
+		if !exists && !created[name] {
+			if _, err := c.conn.ExecContext(ctx, b.table.schema.createSQL(name)); err != nil {
+				return fmt.Errorf("creating %s for rows of %s: %w", name, b.table.ref, err)
 			}
+			created[name] = true
 		}
 		appender, ok := touched[name]
 		if !ok {
@@ -163,8 +181,24 @@ func (c *committer) store(batches []*Batch) (err error) {
 			return fmt.Errorf("appending to %s: %w", name, err)
 		}
 	}
+	next := map[*Stream]int64{}
+	for _, b := range batches {
+		if b.stream != nil {
+			next[b.stream] = b.offset + int64(len(b.rows))
+		}
+	}
+	for s, n := range next {
+		if _, err := c.conn.ExecContext(ctx, "UPDATE emulator_streams SET next = ? WHERE id = ?", n, s.id); err != nil {
+			return fmt.Errorf("counting the rows of stream %s: %w", s.ID(), err)
+		}
+	}
 	if _, err := c.conn.ExecContext(ctx, "COMMIT"); err != nil {
 		return fmt.Errorf("committing rows: %w", err)
+	}
+	for s, n := range next {
+		s.next.Store(n)
+		s.used.Store(c.e.now().UnixMicro())
+		s.stored = s.stored || s.kind != Committed
 	}
 	c.evict()
 	c.count(batches)
@@ -177,13 +211,18 @@ func (c *committer) count(batches []*Batch) {
 	for _, b := range batches {
 		n := int64(len(b.rows))
 		c.e.counts.rows.Add(n)
+		if b.stream != nil && b.stream.kind != Committed {
+			continue
+		}
 		if !b.cdc {
 			b.table.rows.Add(n)
 			continue
 		}
 		b.table.addPending(n)
+		b.table.pendingSince.CompareAndSwap(0, b.now.UnixMicro())
+		b.table.lastUpsert.Store(b.now.UnixMicro())
 		if b.table.pendingRows.Load() >= c.e.mergeThreshold(b.table.rows.Load()) {
-			c.e.requestMerge(b.table)
+			c.e.requestApply(b.table)
 		}
 	}
 }

@@ -113,6 +113,16 @@ func (e *Engine) DeleteDataset(ctx context.Context, ref DatasetRef, withTables b
 			return err
 		}
 	}
+	// What a dataset held goes with it for good.
+	var others []droppedTable
+	for _, d := range e.catalog.dropped {
+		if d.table.ref.In() != ref {
+			others = append(others, d)
+		} else if err := e.purge(ctx, d.table); err != nil {
+			return err
+		}
+	}
+	e.catalog.dropped = others
 	if _, err := e.db.ExecContext(ctx, "DELETE FROM emulator_datasets WHERE project = ? AND dataset = ?", ref.Project, ref.Dataset); err != nil {
 		return fmt.Errorf("deleting dataset %s: %w", ref, err)
 	}

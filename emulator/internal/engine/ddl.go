@@ -12,19 +12,30 @@ import (
 //	_s1 … _s4  the sections of the sequence; 0 for one that isn't there
 //	_sn        how many sections there are; 0 for a row without a sequence
 //	_ord       order of ingestion: unique in the database, and growing
-//	_at        when it was ingested: microseconds since the epoch
-//	_live      false for a DELETE, which is remembered so that an older UPSERT
-//	           which arrives later doesn't bring the row back
+//	_at        microseconds since the epoch: of a live row of the baseline since when
+//	           it shows there, of a pending change and a DELETE when it was ingested
+//	_kind      what the row is: see the row… constants
 const (
-	metaDDL     = "_s1 UBIGINT, _s2 UBIGINT, _s3 UBIGINT, _s4 UBIGINT, _sn UTINYINT, _ord BIGINT, _at BIGINT, _live BOOLEAN"
-	metaColumns = "_s1, _s2, _s3, _s4, _sn, _ord, _at, _live"
+	metaDDL     = "_s1 UBIGINT, _s2 UBIGINT, _s3 UBIGINT, _s4 UBIGINT, _sn UTINYINT, _ord BIGINT, _at BIGINT, _kind UTINYINT"
+	metaColumns = "_s1, _s2, _s3, _s4, _sn, _ord, _at, _kind"
 	metaCount   = 8
+)
+
+// What a stored row is. All but rowDeleted are live.
+const (
+	rowDeleted  uint8 = iota // a DELETE, remembered so that an older UPSERT which arrives later doesn't bring the row back
+	rowInserted              // plain: an INSERT, a load, streaming without a change type
+	rowUpdated               // by DML
+	rowUpserted              // a change that is pending, or that was applied and brought a new key
+	rowReplaced              // by a change that was applied, which replaced a row of its key
 )
 
 // The names of a table's DuckDB tables. They hold numbers, not BigQuery's names,
 // so that any BigQuery name will do, and renaming costs nothing.
 func baseName(id int64) string                { return fmt.Sprintf("b%d", id) }
 func pendingName(id, generation int64) string { return fmt.Sprintf("p%d_%d", id, generation) }
+func historyName(id int64) string             { return fmt.Sprintf("h%d", id) }
+func streamTableName(stream uint64) string    { return fmt.Sprintf("s%d", stream) }
 func columnName(c *Column) string             { return fmt.Sprintf("c%d", c.id) }
 
 // createSQL creates one of a table's DuckDB tables.

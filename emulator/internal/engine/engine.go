@@ -49,8 +49,15 @@ type Engine struct {
 	merges   chan *Table
 	stop     chan struct{} // closed when the store closes
 	finished sync.WaitGroup
+	closing  sync.Once
+	closeErr error
 
 	mergeRows int64 // see mergeThreshold
+
+	held   atomic.Bool // background applies are held back
+	upkeep sync.Mutex  // serializes background work that is due by time
+	tidied time.Time   // guarded by upkeep
+	jobs   jobList
 
 	ordinal atomic.Int64
 	counts  counts
@@ -89,6 +96,9 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 		return nil, err
 	}
 	if e.catalog, err = e.loadCatalog(ctx); err == nil {
+		err = e.loadJobs(ctx)
+	}
+	if err == nil {
 		err = e.start(ctx)
 	}
 	if err != nil {
@@ -145,6 +155,15 @@ func connect(ctx context.Context, path string, o Options) (*Engine, error) {
 		appends: make(chan *Batch, 64), merges: make(chan *Table, 1024), stop: make(chan struct{}),
 		mergeRows: o.MergeRows,
 	}
+	var old int
+	err = e.db.QueryRowContext(ctx, `SELECT count(*) FILTER (column_name = 'id') - count(*) FILTER (column_name = 'settings')
+		FROM duckdb_columns() WHERE table_name = 'emulator_tables'`).Scan(&old)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("reading the database's form: %w", err), e.db.Close())
+	}
+	if old > 0 {
+		return nil, errors.Join(errors.New("opening the database: an older version of this emulator made it, whose tables have another form"), e.db.Close())
+	}
 	if _, err := e.db.ExecContext(ctx, catalogDDL); err != nil {
 		return nil, errors.Join(fmt.Errorf("preparing the database: %w", err), e.db.Close())
 	}
@@ -168,26 +187,38 @@ func (e *Engine) start(ctx context.Context) error {
 		c := committer{e: e, conn: conn, appenders: map[string]openAppender{}}
 		c.run()
 	})
-	e.finished.Go(e.mergeLoop)
+	e.finished.Go(e.applyLoop)
 	return nil
 }
 
 // Close waits for what is being committed and closes the database, which
-// empties its log. No append may be under way.
+// empties its log. No append may be under way. More calls return the first one's error.
 func (e *Engine) Close() error {
-	close(e.stop)
-	e.finished.Wait()
-	defer e.release()
-	if err := e.db.Close(); err != nil {
-		return fmt.Errorf("closing the database: %w", err)
-	}
-	return nil
+	e.closing.Do(func() {
+		close(e.stop)
+		e.finished.Wait()
+		defer e.release()
+		if err := e.db.Close(); err != nil {
+			e.closeErr = fmt.Errorf("closing the database: %w", err)
+		}
+	})
+	return e.closeErr
 }
 
 func (e *Engine) release() {
 	if e.path != "" {
 		releaseFile(e.path)
 	}
+}
+
+// execute runs statements one after the other.
+func execute(ctx context.Context, tx *sql.Tx, statements []string) error {
+	for _, statement := range statements {
+		if _, err := tx.ExecContext(ctx, statement); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // transact runs f in a transaction of a connection of its own.

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +12,16 @@ import (
 
 // newTestEngine opens an engine with a dataset "d" of project "p", closed at the test's end.
 func newTestEngine(tb testing.TB, o Options) *Engine {
+	tb.Helper()
+	e := reopen(tb, o)
+	if _, err := e.CreateDataset(tb.Context(), DatasetRef{"p", "d"}, &bq.Dataset{}); err != nil {
+		tb.Fatal(err)
+	}
+	return e
+}
+
+// reopen opens an engine, closed at the test's end if it isn't before.
+func reopen(tb testing.TB, o Options) *Engine {
 	tb.Helper()
 	if o.Now == nil {
 		o.Now = time.Now
@@ -27,10 +38,20 @@ func newTestEngine(tb testing.TB, o Options) *Engine {
 			tb.Error(err)
 		}
 	})
-	if _, err := e.CreateDataset(tb.Context(), DatasetRef{"p", "d"}, &bq.Dataset{}); err != nil {
+	return e
+}
+
+// addColumn adds a column at the end.
+func addColumn(tb testing.TB, e *Engine, table, name, kind string) {
+	tb.Helper()
+	_, err := e.ChangeTable(tb.Context(), TableRef{"p", "d", table}, func(current *bq.Table) (*bq.Table, error) {
+		changed := *current
+		changed.Schema = &bq.TableSchema{Fields: append(slices.Clone(current.Schema.Fields), &bq.TableFieldSchema{Name: name, Type: kind})}
+		return &changed, nil
+	})
+	if err != nil {
 		tb.Fatal(err)
 	}
-	return e
 }
 
 // newTestTable creates a table from "name TYPE [REQUIRED|REPEATED], …" and its key columns.
@@ -59,8 +80,8 @@ func newTestTable(tb testing.TB, e *Engine, name, columns string, key ...string)
 	return t
 }
 
-// wantRows compares a table's rows with JSON objects, without blanks.
-func wantRows(tb testing.TB, e *Engine, name string, rows ...string) {
+// rowsOf returns a table's rows as JSON.
+func rowsOf(tb testing.TB, e *Engine, name string) []string {
 	tb.Helper()
 	got, err := e.Rows(tb.Context(), TableRef{"p", "d", name})
 	if err != nil {
@@ -70,7 +91,13 @@ func wantRows(tb testing.TB, e *Engine, name string, rows ...string) {
 	for _, row := range got {
 		texts = append(texts, string(row))
 	}
-	if g, w := strings.Join(texts, "\n"), strings.Join(rows, "\n"); g != w {
+	return texts
+}
+
+// wantRows compares a table's rows with JSON objects, without blanks.
+func wantRows(tb testing.TB, e *Engine, name string, rows ...string) {
+	tb.Helper()
+	if g, w := strings.Join(rowsOf(tb, e, name), "\n"), strings.Join(rows, "\n"); g != w {
 		tb.Errorf("rows of %s:\n%s\nwant:\n%s", name, g, w)
 	}
 }

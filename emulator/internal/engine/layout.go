@@ -5,8 +5,12 @@ import bq "google.golang.org/api/bigquery/v2"
 // checkTable refuses what this emulator has no tables for.
 func checkTable(resource *bq.Table) error {
 	switch {
-	case resource.View != nil, resource.MaterializedView != nil:
-		return Unimplemented("views are not implemented by this emulator")
+	case resource.View != nil && resource.View.Query == "":
+		return Invalid("A view needs a query.")
+	case resource.View != nil && resource.TableConstraints != nil:
+		return Invalid("A view can't have constraints.")
+	case resource.MaterializedView != nil:
+		return Unimplemented("materialized views are not implemented by this emulator")
 	case resource.ExternalDataConfiguration != nil:
 		return Unimplemented("external tables are not implemented by this emulator")
 	case resource.SnapshotDefinition != nil, resource.CloneDefinition != nil:

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"database/sql"
 	"fmt"
 	"strings"
@@ -13,96 +12,8 @@ import (
 // considerations").
 const deleteRetention = 48 * time.Hour
 
-// defaultMergeRows is the number of pending changes below which reads bear their
-// cost rather than a merge.
-const defaultMergeRows = 200_000
-
-// mergeThreshold is the number of pending changes from which on a merge pays for
-// a baseline of this many rows: its cost is that of a look at the whole baseline,
-// so the cost for each change stays the same however many there have been.
-func (e *Engine) mergeThreshold(baseline int64) int64 { return max(e.mergeRows, baseline/2) }
-
 // forgotten is the time of ingestion before which a DELETE is forgotten.
 func (e *Engine) forgotten() int64 { return e.now().Add(-deleteRetention).UnixMicro() }
-
-// requestMerge asks for a merge of the table, without waiting. A request that
-// doesn't fit the queue is made again by the next append.
-func (e *Engine) requestMerge(t *Table) {
-	if !t.mergeRequested.CompareAndSwap(false, true) {
-		return
-	}
-	select {
-	case e.merges <- t:
-	default:
-		t.mergeRequested.Store(false)
-	}
-}
-
-func (e *Engine) mergeLoop() {
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	go func() {
-		<-e.stop
-		cancel()
-	}()
-	for {
-		select {
-		case t := <-e.merges:
-			t.mergeRequested.Store(false)
-			if err := e.Apply(ctx, t); err != nil && ctx.Err() == nil {
-				e.log.Error("applying pending changes", "table", t.ref, "error", err)
-			}
-		case <-e.stop:
-			return
-		}
-	}
-}
-
-// Apply applies a table's pending changes to its baseline. Appends and reads go
-// on meanwhile.
-func (e *Engine) Apply(ctx context.Context, t *Table) error {
-	t.admin.Lock()
-	defer t.admin.Unlock()
-
-	t.mu.Lock()
-	if t.dropped || len(t.generations()) == 0 || len(t.schema.Key) == 0 {
-		t.mu.Unlock()
-		return nil
-	}
-	// From here on appends go to the next generation.
-	last := t.generation
-	t.generation++
-	s, closed := t.schema, t.generations()
-	t.mu.Unlock()
-
-	conn, err := e.db.Conn(ctx)
-	if err != nil {
-		return fmt.Errorf("connecting to the database: %w", err)
-	}
-	defer func() { _ = conn.Close() }() // gives it back
-	tx, err := conn.BeginTx(ctx, nil)
-	if err != nil {
-		return fmt.Errorf("beginning a merge: %w", err)
-	}
-	for _, statement := range s.mergeSQL(t.id, closed, e.forgotten()) {
-		if _, err := tx.ExecContext(ctx, statement); err != nil {
-			return rollback(tx, fmt.Errorf("merging: %w", err))
-		}
-	}
-	var rows int64
-	if err := tx.QueryRowContext(ctx, "SELECT count(*) FROM "+baseName(t.id)).Scan(&rows); err != nil {
-		return rollback(tx, fmt.Errorf("counting the merged rows: %w", err))
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if err := tx.Commit(); err != nil {
-		return fmt.Errorf("committing a merge: %w", err)
-	}
-	t.dropPending(last)
-	t.rows.Store(rows)
-	e.counts.merges.Add(1)
-	return nil
-}
 
 func rollback(tx *sql.Tx, err error) error {
 	if e := tx.Rollback(); e != nil {
@@ -168,20 +79,33 @@ func laterSQL(a, b string) string {
 // mergeSQL returns the statements of a merge: the latest change of each key
 // replaces the rows of its key that are earlier; unless one that is later is
 // there, it is the key's row now. DELETEs stay, as rows that aren't live; those
-// of the baseline that are older than forgotten, in microseconds, don't count.
+// of the baseline that are older than forgotten don't count. Times are in
+// microseconds. With history, live rows that end are kept.
 //
 // Rows are deleted and inserted, not updated: DuckDB reclaims deleted rows at its
 // checkpoints, while the versions that updates leave pile up in memory.
-func (s *Schema) mergeSQL(id int64, generations []generation, forgotten int64) []string {
+func (s *Schema) mergeSQL(id int64, generations []generation, forgotten, now int64, history bool) []string {
 	base, pending := baseName(id), s.pendingSQL(id, generations)
 	latest := latestSQL(pending, "FROM winners")
+	outdated := fmt.Sprintf("%s AND %s", s.sameKey("b", "l"), laterSQL("l", "b"))
 	statements := []string{
 		"CREATE OR REPLACE TEMP TABLE winners AS " + s.winnersSQL(pending),
-		fmt.Sprintf("DELETE FROM %s WHERE NOT _live AND _at < %d", base, forgotten),
-		fmt.Sprintf("DELETE FROM %s AS b USING (%s) AS l WHERE %s AND %s", base, latest, s.sameKey("b", "l"), laterSQL("l", "b")),
-		fmt.Sprintf("INSERT INTO %[1]s BY NAME SELECT * FROM (%[2]s) AS l ANTI JOIN %[1]s AS b ON %[3]s", base, latest, s.sameKey("b", "l")),
-		"DROP TABLE winners",
+		fmt.Sprintf("DELETE FROM %s WHERE _kind = 0 AND _at < %d", base, forgotten),
 	}
+	kind := "_kind AS _kind"
+	if history {
+		kept := historyName(id)
+		statements = append(statements, fmt.Sprintf(
+			"INSERT INTO %s BY NAME SELECT b.*, %d AS _ended, if(l._kind = 0, %d, %d) AS _end FROM %s AS b JOIN (%s) AS l ON %s WHERE b._kind > 0",
+			kept, now, endDeleted, endReplaced, base, latest, outdated))
+		kind = fmt.Sprintf("if(l._kind > 0 AND EXISTS (FROM %s AS h WHERE h._ended = %d AND %s), %d, l._kind)::UTINYINT AS _kind",
+			kept, now, s.sameKey("h", "l"), rowReplaced)
+	}
+	statements = append(statements,
+		fmt.Sprintf("DELETE FROM %s AS b USING (%s) AS l WHERE %s", base, latest, outdated),
+		fmt.Sprintf("INSERT INTO %[1]s BY NAME SELECT * REPLACE (if(_kind > 0, %[4]d, _at) AS _at, %[5]s) FROM (%[2]s) AS l ANTI JOIN %[1]s AS b ON %[3]s",
+			base, latest, s.sameKey("b", "l"), now, kind),
+		"DROP TABLE winners")
 	for _, g := range generations {
 		statements = append(statements, "DROP TABLE "+pendingName(id, g.number))
 	}
@@ -200,15 +124,15 @@ func (s *Schema) currentSQL(id int64, generations []generation, forgotten int64)
 	}
 	base := baseName(id)
 	if len(generations) == 0 || len(s.Key) == 0 {
-		return fmt.Sprintf("SELECT %s FROM %s WHERE _live", list(""), base)
+		return fmt.Sprintf("SELECT %s FROM %s WHERE _kind > 0", list(""), base)
 	}
 	pending := s.pendingSQL(id, generations)
 	// A row of the baseline counts unless a later change of its key is pending, a
 	// pending change unless a later row of its key is in the baseline.
-	return fmt.Sprintf(`WITH latest AS MATERIALIZED (%[1]s), known AS (SELECT * FROM %[3]s WHERE _live OR _at >= %[8]d)
-SELECT %[2]s FROM %[3]s AS b LEFT JOIN latest AS l ON %[4]s WHERE b._live AND (l._ord IS NULL OR NOT %[5]s)
+	return fmt.Sprintf(`WITH latest AS MATERIALIZED (%[1]s), known AS (SELECT * FROM %[3]s WHERE _kind > 0 OR _at >= %[8]d)
+SELECT %[2]s FROM %[3]s AS b LEFT JOIN latest AS l ON %[4]s WHERE b._kind > 0 AND (l._ord IS NULL OR NOT %[5]s)
 UNION ALL
 SELECT %[6]s FROM latest AS l ANTI JOIN (SELECT l._ord AS outdated FROM latest AS l JOIN known AS b ON %[4]s WHERE %[7]s) AS o
-ON l._ord = o.outdated WHERE l._live`,
+ON l._ord = o.outdated WHERE l._kind > 0`,
 		latestSQL(pending, s.winnersSQL(pending)), list("b."), base, s.sameKey("b", "l"), laterSQL("l", "b"), list("l."), laterSQL("b", "l"), forgotten)
 }

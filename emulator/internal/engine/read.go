@@ -2,9 +2,7 @@ package engine
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 )
@@ -49,23 +47,23 @@ func (e *Engine) Rows(ctx context.Context, ref TableRef) ([]json.RawMessage, err
 }
 
 // Scan calls f with each current row, in the order that Rows tells. What it sees
-// is the table at one instant; appends and merges go on meanwhile.
+// is the table at one instant; appends and applies go on meanwhile.
 func (e *Engine) Scan(ctx context.Context, ref TableRef, f func(columns []*Column, values []any) error) error {
-	t, err := e.catalog.table(ref)
+	snapshot, err := e.Snapshot(ctx, []TableRef{ref})
 	if err != nil {
 		return err
 	}
-	tx, schema, generations, err := e.snapshot(ctx, t)
-	if err != nil {
-		return fmt.Errorf("reading table %s: %w", ref, err)
+	defer snapshot.Close()
+	table := snapshot.tables[ref]
+	if table.table.isView() {
+		return Invalid("Cannot list a table of type VIEW.")
 	}
-	// Nothing was written: there is nothing that a failed rollback could lose.
-	defer func() { _ = tx.Rollback() }()
+	schema := table.schema
 	order := "_ord"
 	if len(schema.Key) > 0 {
 		order = strings.Join(append(schema.keyColumns(""), "_ord"), ", ")
 	}
-	rows, err := tx.QueryContext(ctx, "SELECT * EXCLUDE (_ord) FROM ("+schema.currentSQL(t.id, generations, e.forgotten())+") ORDER BY "+order)
+	rows, err := snapshot.Query(ctx, "SELECT * EXCLUDE (_ord) FROM ("+schema.currentSQL(table.table.id, table.generations, e.forgotten())+") ORDER BY "+order)
 	if err != nil {
 		return fmt.Errorf("reading table %s: %w", ref, err)
 	}
@@ -87,28 +85,4 @@ func (e *Engine) Scan(ctx context.Context, ref TableRef, f func(columns []*Colum
 		return fmt.Errorf("reading table %s: %w", ref, err)
 	}
 	return nil
-}
-
-var errDropped = errors.New("the table was deleted")
-
-// snapshot begins a transaction that sees the table as it is now, whatever is
-// merged or altered after it.
-func (e *Engine) snapshot(ctx context.Context, t *Table) (*sql.Tx, *Schema, []generation, error) {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	if t.dropped {
-		return nil, nil, nil, errDropped
-	}
-	// Before the transaction: what it lists was committed, and is in the snapshot.
-	generations := t.generations()
-	tx, err := e.db.BeginTx(ctx, nil)
-	if err != nil {
-		return nil, nil, nil, fmt.Errorf("beginning a transaction: %w", err)
-	}
-	// DuckDB takes a transaction's snapshot when it first looks at the database.
-	var ignored sql.NullInt64
-	if err := tx.QueryRowContext(ctx, "SELECT max(opened) FROM emulator_state").Scan(&ignored); err != nil {
-		return nil, nil, nil, rollback(tx, fmt.Errorf("taking a snapshot: %w", err))
-	}
-	return tx, t.schema, generations, nil
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -122,7 +123,8 @@ func (s *Schema) find(name string) (int, bool) {
 func (s *Schema) isKey(position int) bool { return slices.Contains(s.Key, position) }
 
 // NewSchema reads the schema and primary key of a table resource. Columns that
-// prior has, by name, keep their ID; prior is nil for a new table. It writes the
+// prior has, by name, keep their ID; prior is nil for a new table. ids has those of
+// others by their lower-case name. It writes the
 // canonical type and mode names into the resource, as BigQuery answers with them.
 func NewSchema(resource *bq.Table, prior *Schema, ids map[string]int) (*Schema, error) {
 	s := &Schema{byName: map[string]int{}, nextID: 1}
@@ -139,6 +141,7 @@ func NewSchema(resource *bq.Table, prior *Schema, ids map[string]int) (*Schema, 
 		return nil, err
 	}
 	s.Columns = columns
+	renamed := slices.Collect(maps.Values(ids))
 	for i, c := range columns {
 		lower := strings.ToLower(c.Name)
 		s.byName[lower] = i
@@ -146,7 +149,8 @@ func NewSchema(resource *bq.Table, prior *Schema, ids map[string]int) (*Schema, 
 		case ids[lower] > 0:
 			c.id = ids[lower]
 		case prior != nil:
-			if j, ok := prior.byName[lower]; ok {
+			// A column that was renamed leaves its name to a new one.
+			if j, ok := prior.byName[lower]; ok && !slices.Contains(renamed, prior.Columns[j].id) {
 				c.id = prior.Columns[j].id
 			}
 		}

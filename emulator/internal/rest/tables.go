@@ -35,6 +35,9 @@ func (s *Service) createTable(r *http.Request) (any, error) {
 	if err := decodeBody(r, resource); err != nil {
 		return nil, err
 	}
+	if resource.View != nil {
+		return nil, engine.Unimplemented("views are not implemented by this emulator")
+	}
 	var name string
 	if resource.TableReference != nil {
 		name = resource.TableReference.TableId

@@ -3,6 +3,7 @@ package writeapi
 import (
 	"errors"
 	"strings"
+	"sync"
 
 	"cloud.google.com/go/bigquery/storage/apiv1/storagepb"
 
@@ -16,7 +17,7 @@ func (c *connection) batch(t *engine.Table, request *storagepb.AppendRowsRequest
 		return nil, err
 	}
 	if m == modeCDC {
-		if err := c.checkCDCTable(); err != nil {
+		if err := c.checkCDCTable(t); err != nil {
 			return nil, err
 		}
 	}
@@ -32,6 +33,9 @@ func (c *connection) batch(t *engine.Table, request *storagepb.AppendRowsRequest
 		return nil, err
 	}
 	c.mode = m
+	if m == modeCDC {
+		c.holds.hold(c.service.engine, t)
+	}
 	return b, nil
 }
 
@@ -53,16 +57,41 @@ func (c *connection) add(b *engine.Batch, r *changeRow, m mode) error {
 }
 
 // checkCDCTable refuses tables that can't take CDC rows.
-func (c *connection) checkCDCTable() error {
-	s := c.plan.schema
-	switch {
-	case len(s.Key) == 0:
+func (c *connection) checkCDCTable(t *engine.Table) error {
+	if len(c.plan.schema.Key) == 0 {
 		return invalidAppend(c.stream, "The primary keys and clustering keys of the table %s are required to create an upsert stream.", c.ref.Dotted())
-	case len(s.Columns) > engine.MaxCDCColumns:
-		return invalidAppend(c.stream, "The table %s has %d top-level columns; a table with active CDC can't have more than %d.",
-			c.ref.Dotted(), len(s.Columns), engine.MaxCDCColumns)
+	}
+	if err := t.CheckCDC(); err != nil {
+		return invalidAppend(c.stream, "%v", err)
 	}
 	return nil
+}
+
+// upsertHolds are the tables for which a connection is an active upsert stream.
+type upsertHolds struct {
+	mu       sync.Mutex // the sender reads rows anew too
+	ended    bool       // the receiver may outlive its connection
+	releases map[*engine.Table]func()
+}
+
+func (h *upsertHolds) hold(e *engine.Engine, t *engine.Table) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.releases == nil {
+		h.releases = map[*engine.Table]func(){}
+	}
+	if h.releases[t] == nil && !h.ended {
+		h.releases[t] = e.HoldUpserts(t)
+	}
+}
+
+func (h *upsertHolds) release() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.ended = true
+	for _, release := range h.releases {
+		release()
+	}
 }
 
 // defaults returns which columns get their default value where a row lacks one.

@@ -43,7 +43,8 @@ const maxWaiting = 64
 func (s *Service) AppendRows(stream storagepb.BigQueryWrite_AppendRowsServer) error {
 	ctx, cancel := context.WithCancel(stream.Context())
 	defer cancel()
-	c := &connection{service: s}
+	c := &connection{service: s, holds: &upsertHolds{}}
+	defer c.holds.release()
 	replies := make(chan reply, maxWaiting)
 	received := make(chan error, 1)
 	// Apart from the sender, which must be able to end the connection while this
@@ -97,6 +98,7 @@ type connection struct {
 	traceID  string
 	missing  storagepb.AppendRowsRequest_MissingValueInterpretation
 	mode     mode
+	holds    *upsertHolds
 	notified map[engine.TableRef]int64 // the latest schema version that the client knows of
 
 	// compiled holds the schemas that came by stream. A client that multiplexes sends
