@@ -48,7 +48,8 @@ func fuzzPlans(f *testing.F) (plans []*Plan, readers []protoreflect.MessageDescr
 // FuzzEncode gives every kind of text value to every type of column.
 //
 // Invariants: it never panics; a refused value is a *ValueError and leaves dst as
-// it was; an accepted one unmarshals by the descriptor into a value that lies in
+// it was and no policy told of; what policies did is told of columns that have one;
+// an accepted one unmarshals by the descriptor into a value that lies in
 // BigQuery's range for the type; encoding is deterministic; a key is accepted
 // exactly when a DELETE of it is.
 func FuzzEncode(f *testing.F) {
@@ -69,13 +70,19 @@ func FuzzEncode(f *testing.F) {
 		n := int(which) % len(plans)
 		p := plans[n]
 		cells := row(change.Column{Name: "c", Value: v})
-		data, err := p.AppendUpsert([]byte("dst"), cells, someSequence, RowOptions{IgnoreUnknown: which&1 == 0})
+		var adjusted []Adjustment
+		data, err := p.AppendUpsert([]byte("dst"), cells, someSequence, RowOptions{IgnoreUnknown: which&1 == 0, Adjusted: &adjusted})
 		again, _ := p.AppendUpsert([]byte("dst"), cells, someSequence, RowOptions{IgnoreUnknown: which&1 == 0})
 		if string(data) != string(again) {
 			t.Fatalf("encoding is not deterministic: %x, then %x", data, again)
 		}
 		if !strings.HasPrefix(string(data), "dst") {
 			t.Fatal("what was in dst is gone")
+		}
+		for _, a := range adjusted {
+			if a.Column != "c" || a.Policy != p.Table().Columns[1].BadValues || a.Policy == table.PolicyReject || err != nil {
+				t.Fatalf("adjustment %+v of a %s column, error %v", a, p.Table().Columns[1].BadValues, err)
+			}
 		}
 		if err != nil {
 			var refused *ValueError
