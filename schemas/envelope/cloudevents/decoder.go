@@ -28,9 +28,9 @@ type Decoder struct {
 
 // event is what is read of an event's attributes, but for Debezium's extensions.
 type event struct {
-	typ, contentType string
-	data, base64     string // JSON as it is written; "" for none
-	isBinary         bool   // the attributes are the message's
+	contentType  string
+	data, base64 string // JSON as it is written; "" for none
+	isBinary     bool   // the attributes are the message's
 }
 
 // New returns a Decoder that reads with s.
@@ -60,8 +60,6 @@ func (d *Decoder) Decode(m *change.Message, dst []change.Event) ([]change.Event,
 		return dst, "", outcome.InTable(d.Fault, d.Table())
 	}
 	switch {
-	case strings.HasSuffix(d.event.typ, ".TransactionMetadataEvent"):
-		return dst, outcome.Transaction, nil
 	case d.Op == "" && !Is(&d.Scan.Outline) && !d.event.isBinary:
 		if c := debezium.Control(&d.Scan.Outline); c != "" {
 			return dst, c, nil
@@ -127,7 +125,7 @@ func (d *Decoder) attributes() {
 			}
 		case name == "data_base64":
 			d.event.base64 = s.Value()
-		case name == "type" || name == "datacontenttype" || strings.HasPrefix(name, extensionPrefix):
+		case name == "datacontenttype" || strings.HasPrefix(name, extensionPrefix):
 			d.attribute(name, s.Scalar())
 		default:
 			s.Pass(name)
@@ -140,8 +138,6 @@ const extensionPrefix = "iodebezium"
 // attribute reads one attribute of an event.
 func (d *Decoder) attribute(name, value string) {
 	switch name {
-	case "type":
-		d.event.typ = value
 	case "datacontenttype":
 		d.event.contentType = value
 	case extensionPrefix + "op":

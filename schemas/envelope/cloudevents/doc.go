@@ -16,9 +16,12 @@
 //
 // # Kinds
 //
-//	iodebeziumop c, u, d, r, t, m      as in package debezium
-//	type …TransactionMetadataEvent     a transaction marker
-//	heartbeats, schema changes, notifications: the converter leaves them as they are
+//	iodebeziumop c, u, d, r, t, m  as in package debezium
+//	empty                          a tombstone; the converter makes empty messages of heartbeats,
+//	                               transaction markers and schema changes too
+//
+// Where such messages come through another converter they are what package
+// debezium makes of them.
 //
 // # Forms
 //

@@ -29,7 +29,8 @@
 //	PostgreSQL      sequence, lsn
 //	MySQL, MariaDB  file, pos, row; not gtid, which is no number
 //	SQL Server      commit_lsn, change_lsn, event_serial_no
-//	Oracle          commit_scn, scn, and txSeq or rs_id and ssn; not XStream's lcr_position
+//	Oracle          commit_scn, scn, and txSeq or rs_id and ssn: LogMiner's; XStream has none of them but
+//	                lcr_position, and OpenLogReplicator no place within a transaction
 //	MongoDB         ts_ms, ord, transaction.total_order
 //	Spanner         ts_ns (or ts_us, ts_ms), record_sequence, mod_number
 //

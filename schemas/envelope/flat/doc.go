@@ -43,7 +43,15 @@
 //	heartbeats, transaction markers, schema changes, notifications: as in package
 //	debezium, since the transformation passes them
 //
-// A delete's row is its before image, of which only the key is to be trusted. A
-// MongoDB update leaves absent columns unavailable, since the row may be all of
-// the document or just the fields that the update set, and nothing tells which.
+// A delete's row is its before image, of which only the key is to be trusted.
+//
+// # MongoDB
+//
+// An update's row is the whole document or, where the connector doesn't look it
+// up (capture.mode), just the fields that the update set; nothing in the message
+// tells which, nor which fields were removed. So its absent columns are
+// unavailable, not NULL: such an update is written only if it has all columns.
+// Don't let them be filled, since a removed field would keep its value; use
+// package debezium's format, which says all of this. A __deleted of MongoDB's is
+// true or false, not a text.
 package flat
