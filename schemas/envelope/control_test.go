@@ -78,6 +78,7 @@ func TestDecode_unknown(t *testing.T) {
 		`{"id":1,"record":{},"action":"insert","metadata":{}}`,
 		`{"id":1,"mods":[],"tableName":"t"}`,
 		`{"id":1,"_CHANGE_TYPE":1}`,
+		`{"id":1,"_CHANGE_TYPE":"DELETE","__lsn":1}`, // flattened, perhaps
 		`{"id":1,"_change_type":"UPSERT"}`,
 	} {
 		events, control, err := decode(t, envelope.Options{}, change.Message{Data: []byte(data)})

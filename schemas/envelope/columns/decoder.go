@@ -34,10 +34,11 @@ func New(s *scan.Scanner) *Decoder { return &Decoder{scan: s, rows: rows.New(s)}
 func (d *Decoder) Typed(types *connect.Schema) { d.types = types }
 
 // Is reports whether a message is a row with BigQuery's columns, by its outline. A
-// row that a connector has flattened may have columns of the same names.
+// row that a connector has flattened may have a column of one of these names, which
+// then is the user's and says nothing.
 func Is(o *scan.Outline) bool {
 	n := o.Top.Names
-	return n.Has(scan.ChangeType) && !n.Any(scan.FlatOp|scan.FlatDeleted)
+	return n.Has(scan.ChangeType) && !n.Any(scan.FlatOp|scan.FlatDeleted) && (n.Has(scan.ChangeSequence) || !n.Any(scan.FlatPrefix))
 }
 
 // Decode appends the message's change to dst. Errors are *outcome.Error.

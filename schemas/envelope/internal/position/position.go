@@ -8,6 +8,10 @@
 //	Oracle          epoch / max(commit SCN, SCN) / SCN / place<<1 | ordinal
 //	MongoDB         epoch / seconds / increment / (number in transaction+1)<<1 | ordinal
 //	Spanner         epoch / commit time / record sequence / mod<<1 | ordinal
+//	Maxwell         as MySQL, with the row's offset in its transaction
+//	wal2json        epoch / end of the transaction / index+1 / ordinal, Sequin's too;
+//	                its second format as PostgreSQL, without a commit
+//	DMS             as MySQL, or epoch / lsn or commit time / place in transaction+1 / ordinal
 //	snapshot row    the same with 0 for what follows the snapshot's position
 //	no position     epoch / 0 / 0 / 0, of a snapshot's row alone
 //

@@ -195,7 +195,7 @@ func (r *Rows) Fill(img, from Image) Image {
 // Repeated returns a name that two of the row's columns have, "" for none: of
 // columns whose names are not members' names, and so no repetition for JSON.
 func (r *Rows) Repeated(img Image) string {
-	const few = 16 // up to which comparing all of them is quicker than a map
+	const few = 48 // up to which comparing all of them is quicker than a map
 	columns := r.Of(img)
 	if len(columns) > few {
 		return r.repeatedOfMany(columns)
