@@ -2,6 +2,7 @@ package envelope_test
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"strings"
 	"testing"
@@ -126,9 +127,7 @@ func TestDecode_anyAfterAny(t *testing.T) {
 		"debezium_flat":   `{"id":1,"__op":"c","__table":"t","__deleted":"false"}`,
 		"none":            `{"id":1,"metadata":{"x":1},"payload":{"y":2}}`,
 	}
-	for name, data := range streamMessages {
-		messages[name] = data
-	}
+	maps.Copy(messages, streamMessages)
 	for first, before := range messages {
 		for second, data := range messages {
 			d, err := envelope.New(envelope.Options{Epoch: 7})

@@ -132,6 +132,7 @@ func (d *Decoder) typed(k kind, content string) (change.Value, bool) {
 		return d.bytes(content)
 	case document:
 		return change.JSON(content), true
+	case text:
 	}
 	return change.Text(content), true
 }

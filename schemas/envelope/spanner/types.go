@@ -114,7 +114,6 @@ func (d *Decoder) readType(raw string, depth int) typ {
 		if s.Reset(text) != nil {
 			return typ{}
 		}
-		raw = text
 	} else {
 		s.Walk(raw)
 	}
