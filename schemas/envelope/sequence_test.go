@@ -102,6 +102,8 @@ func TestDecode_debeziumSequence(t *testing.T) {
 		{"Spanner, a time before 1970", "u", `"connector":"spanner","ts_ms":-1,"record_sequence":1,"mod_number":0`, ""},
 		{"Spanner, a time beyond nanoseconds", "u", `"connector":"spanner","ts_ms":99999999999999,"record_sequence":1,"mod_number":0`, ""},
 		{"Spanner, no record_sequence", "u", `"connector":"spanner","ts_ms":1741507626005,"mod_number":0`, ""},
+		{"Spanner, sequence", "u", `"connector":"spanner","ts_ms":1741507626005,"sequence":"12","mod_number":0`, "3/182B13F57DA96F40/C/1"},
+		{"Spanner, sequence of another kind", "u", `"connector":"spanner","ts_ms":1741507626005,"sequence":"963d1af435fb3e79-00000000","mod_number":0`, ""},
 		{"Spanner, no mod_number", "u", `"connector":"spanner","ts_ms":1741507626005,"record_sequence":1`, ""},
 
 		{"another connector", "u", `"connector":"vitess","vgtid":"x"`, ""},

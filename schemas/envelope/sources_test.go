@@ -59,7 +59,7 @@ var sources = map[string]func(d *database, c *capture, commit uint64) map[string
 		return map[string]any{"ts_ms": (commit>>8 + 1) * 1000, "ord": commit & 0xFF, "total_order": c.within}
 	},
 	"spanner": func(_ *database, c *capture, commit uint64) map[string]any {
-		return map[string]any{"ts_ns": commit, "record_sequence": c.within, "mod_number": c.part, "value_capture_type": "NEW_ROW"}
+		return map[string]any{"ts_ns": commit, "sequence": fmt.Sprint(c.within), "mod_number": c.part, "value_capture_type": "NEW_ROW"}
 	},
 }
 

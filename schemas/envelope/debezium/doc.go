@@ -32,7 +32,7 @@
 //	Oracle          commit_scn, scn, and txSeq or rs_id and ssn: LogMiner's; XStream has none of them but
 //	                lcr_position, and OpenLogReplicator no place within a transaction
 //	MongoDB         ts_ms, ord, transaction.total_order
-//	Spanner         ts_ns (or ts_us, ts_ms), record_sequence, mod_number
+//	Spanner         ts_ns (or ts_us, ts_ms), sequence (or record_sequence), mod_number
 //
 // Package position tells what order they are. A snapshot's row has the position
 // of the snapshot, below all changes after it; where it has none, as an

@@ -131,7 +131,7 @@ func hint(connector string) string {
 	case "mongodb":
 		return "add.fields must hold op,collection,source.ts_ms,source.ord"
 	case "spanner":
-		return "add.fields must hold op,table,source.ts_ns,source.record_sequence,source.mod_number,source.value_capture_type"
+		return "add.fields must hold op,table,source.ts_ns,source.sequence,source.mod_number,source.value_capture_type"
 	}
 	return "add.fields must hold the source's position, such as op,table,source.lsn,source.sequence of PostgreSQL or op,table,source.file,source.pos,source.row of MySQL"
 }
@@ -238,7 +238,11 @@ func (d *Decoder) set(name, field, value string) {
 		return
 	}
 	*to = value
-	if of := connectorOf(field); of != "" && (field != "sequence" || value != "") {
+	switch of := connectorOf(field); {
+	case of == "":
+	case field != "sequence":
+		d.connector = of
+	case value != "" && d.connector == "": // Spanner has one too, and the others a null
 		d.connector = of
 	}
 }

@@ -29,7 +29,7 @@
 //	SQL Server      commit_lsn, change_lsn; and event_serial_no
 //	Oracle          commit_scn, scn, and txSeq or rs_id and ssn
 //	MongoDB         source.ts_ms, ord
-//	Spanner         source.ts_ns, record_sequence, mod_number
+//	Spanner         source.ts_ns, sequence, mod_number
 //
 // Which source it is tell the fields themselves, unless source.connector is there.
 //

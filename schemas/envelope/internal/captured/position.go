@@ -199,7 +199,8 @@ func (s *Source) mongo(epoch uint64, op change.Op, a *slab.Arena) (change.Sequen
 	return position.MongoDB(epoch, millis/1000, increment, within, op), a.Join(s.TSMillis, ":", s.Increment)
 }
 
-// spanner reads the commit time, record_sequence and mod_number.
+// spanner reads the commit time, the record's sequence, which is called sequence
+// or record_sequence, and mod_number.
 func (s *Source) spanner(epoch uint64, op change.Op, a *slab.Arena) (change.Sequence, string) {
 	at := s.CommitTime()
 	switch {
@@ -208,13 +209,17 @@ func (s *Source) spanner(epoch uint64, op change.Op, a *slab.Arena) (change.Sequ
 	case at.IsZero() || at.Year() < 1970 || at.Year() > 2261: // beyond which int64 holds no nanoseconds
 		return change.Sequence{}, "source.ts_ms is no commit time"
 	}
-	sequence, ok := position.ParseUint(s.RecordSequence)
+	text := s.RecordSequence
+	if text == "" {
+		text = element(s.Sequence)
+	}
+	sequence, ok := position.ParseUint(text)
 	if !ok {
-		return change.Sequence{}, "source.record_sequence is no number"
+		return change.Sequence{}, "source.sequence is no number"
 	}
 	mod, ok := position.ParseUint(s.Mod)
 	if !ok || mod > position.MaxWithin {
 		return change.Sequence{}, "source.mod_number is no number"
 	}
-	return position.SpannerMod(epoch, uint64(at.UnixNano()), sequence, mod, op), a.Join(s.RecordSequence, ":", s.Mod)
+	return position.SpannerMod(epoch, uint64(at.UnixNano()), sequence, mod, op), a.Join(text, ":", s.Mod)
 }
