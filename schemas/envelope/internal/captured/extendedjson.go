@@ -37,8 +37,7 @@ func (r *Reader) extended(raw string) (change.Value, error) {
 		}
 		return true
 	})
-	isBinary := name == `"$binary"`
-	if n > 1 && !(isBinary && n == 2) {
+	if n > 1 && (name != `"$binary"` || n > 2) {
 		return change.Raw(raw), nil
 	}
 	switch name {
