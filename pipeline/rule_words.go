@@ -36,7 +36,7 @@ var ruleWords = []RuleWord{
 		func(r *table.Rule) *string { return &r.UnknownColumns },
 	},
 	{
-		"bad_values", policyWords(), policyWords(),
+		"bad_values", texts(table.Policies), texts(table.Policies),
 		"What becomes of a value that its column can't hold, where the column has no bad_values of its own.",
 		func(r *table.Rule) *string { return &r.BadValues },
 	},
@@ -62,10 +62,11 @@ func RuleWords() []RuleWord { return slices.Clone(ruleWords) }
 
 func words(of ...string) []string { return of }
 
-func policyWords() []string {
-	of := make([]string, len(table.Policies))
-	for i, p := range table.Policies {
-		of[i] = string(p)
+// texts returns words of a type of their own as texts.
+func texts[W ~string](words []W) []string {
+	of := make([]string, len(words))
+	for i, w := range words {
+		of[i] = string(w)
 	}
 	return of
 }

@@ -1,7 +1,9 @@
 package pipeline
 
 import (
+	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -45,6 +47,27 @@ func TestSettings_coverTheFile(t *testing.T) {
 		o := Parse("setting.yaml", []byte(text))
 		if len(o.findings) > 0 || !o.isSet(s.Key) {
 			t.Errorf("%s: %v", text, o.findings)
+		}
+	}
+}
+
+// README's table of the configuration has a rule's words, those that this version does.
+func TestREADME_words(t *testing.T) {
+	readme, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range RuleWords() {
+		_, line, found := strings.Cut(string(readme), "| `tables[]."+w.Key+"` |")
+		line, _, _ = strings.Cut(line, "\n")
+		if found != (len(w.Done) > 1) {
+			t.Errorf("%s has a line: %v, and it does %v", w.Key, found, w.Done)
+			continue
+		}
+		for _, word := range w.Words {
+			if found && strings.Contains(line, "`"+word) != slices.Contains(w.Done, word) {
+				t.Errorf("%s: the line has %q, or lacks it:%s", w.Key, word, line)
+			}
 		}
 	}
 }

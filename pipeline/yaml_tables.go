@@ -57,9 +57,9 @@ func (y *reader) columns(node ast.Node, key string, depth int) []table.Column {
 			"mode":        y.word(&mode, "NULLABLE", "REQUIRED", "REPEATED"),
 			"fields":      func(node ast.Node, key string) { c.Fields = y.columns(node, key, depth+1) },
 			"description": y.scalar(&c.Description),
-			"from":        y.word(&from, "seconds", "millis", "micros", "nanos", "days", "decimal", "base64", "hex", "text", "unsigned"),
+			"from":        y.word(&from, texts(table.Froms)...),
 			"scale":       func(node ast.Node, key string) { scaled = true; y.scale(&c.FromScale)(node, key) },
-			"bad_values":  y.word(&policy, policyWords()...),
+			"bad_values":  y.word(&policy, texts(table.Policies)...),
 		})
 		if typed.Fields != nil && c.Fields != nil {
 			y.report(item, key, "its fields are given twice, in its type and as fields")
