@@ -239,10 +239,16 @@ func (d *Decoder) elements(t typ, raw string) (change.Value, bool) {
 	return change.Array(elems), true
 }
 
+// strictBase64 is base64 with padding and without stray bits.
+var strictBase64 = base64.StdEncoding.Strict()
+
 func (d *Decoder) bytes(content string, isText bool) (change.Value, bool) {
-	b := d.scan.Arena.Reserve(base64.StdEncoding.DecodedLen(len(content)))
-	b, err := base64.StdEncoding.AppendDecode(b, []byte(content))
-	if err != nil || !isText {
+	if !isText || strings.ContainsAny(content, "\r\n") { // which encoding/base64 would skip
+		return change.Value{}, false
+	}
+	b := d.scan.Arena.Reserve(strictBase64.DecodedLen(len(content)))
+	b, err := strictBase64.AppendDecode(b, []byte(content))
+	if err != nil {
 		return change.Value{}, false
 	}
 	return change.Bytes(d.scan.Arena.Keep(b)), true
