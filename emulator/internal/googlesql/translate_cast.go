@@ -1,0 +1,149 @@
+package googlesql
+
+import (
+	"fmt"
+)
+
+func (t *translator) cast(e *castExpr, s *scope) value {
+	v := t.expr(e.of, s)
+	if e.to.Kind == Range {
+		fail(e.offset(), "Not supported: CAST to RANGE")
+	}
+	sql, ok := t.castSQL(v, e.to)
+	if !ok {
+		fail(e.offset(), "Invalid cast from %s to %s", v.typ, e.to)
+	}
+	to := e.to
+	switch {
+	case to.Length > 0:
+		check := map[Kind]string{String: "bq_check_length", Bytes: "bq_check_bytes"}[to.Kind]
+		sql = fmt.Sprintf("%s(%s, CAST(%d AS BIGINT), %s)", check, sql, to.Length, quoteText(to.String()))
+		to = Of(to.Kind)
+	case to.Precision > 0 && to.Kind == Numeric:
+		sql = fmt.Sprintf("bq_check_numeric(%s, CAST(%d AS BIGINT), CAST(%d AS BIGINT))", sql, to.Precision, to.Scale)
+		to = Of(to.Kind)
+	case to.Precision > 0:
+		fail(e.offset(), "Not supported: CAST to %s", to)
+	}
+	if e.safe {
+		sql = "TRY(" + sql + ")"
+	}
+	return value{sql: sql, typ: to}
+}
+
+// casts are the DuckDB expressions of BigQuery's casts between scalars; $ is the value.
+var casts = map[[2]Kind]string{
+	{Bool, Int64}:       "CAST($ AS BIGINT)",
+	{Bool, String}:      "CAST($ AS VARCHAR)",
+	{Int64, Bool}:       "($ != 0)",
+	{Int64, Float64}:    "CAST($ AS DOUBLE)",
+	{Int64, Numeric}:    "CAST($ AS DECIMAL(38,9))",
+	{Int64, BigNumeric}: "bq_big_parse(CAST($ AS VARCHAR))",
+	{Int64, String}:     "CAST($ AS VARCHAR)",
+
+	{Float64, Int64}:      "bq_float_int($)", // half away from zero; DuckDB rounds half to even
+	{Float64, Numeric}:    "bq_float_numeric($)",
+	{Float64, BigNumeric}: "bq_float_big($)",
+	{Float64, String}:     "bq_float_text($)",
+
+	{Numeric, Int64}:      "CAST($ AS BIGINT)",
+	{Numeric, Float64}:    "CAST($ AS DOUBLE)",
+	{Numeric, BigNumeric}: "bq_big_parse(CAST($ AS VARCHAR))",
+	{Numeric, String}:     "bq_numeric_text($)",
+
+	{BigNumeric, Int64}:   "bq_big_int($)",
+	{BigNumeric, Float64}: "CAST(bq_big_text($) AS DOUBLE)",
+	{BigNumeric, Numeric}: "bq_parse_numeric(bq_big_text($))",
+	{BigNumeric, String}:  "bq_big_text($)",
+
+	{String, Bool}:       "bq_parse_bool($)",
+	{String, Int64}:      "bq_parse_int($)",
+	{String, Float64}:    "bq_parse_float($)",
+	{String, Numeric}:    "bq_parse_numeric($)",
+	{String, BigNumeric}: "bq_big_parse($)",
+	{String, Bytes}:      "encode($)",
+	{String, Date}:       "bq_parse_date($)",
+	{String, Time}:       "bq_parse_time($)",
+	{String, DateTime}:   "bq_parse_datetime($)",
+	{String, Timestamp}:  "bq_parse_timestamp($, 'UTC')",
+	{String, Interval}:   "bq_parse_interval($)",
+
+	{Bytes, String}: "bq_utf8($)",
+
+	{Date, String}:        "bq_date_text($)",
+	{Date, DateTime}:      "CAST($ AS TIMESTAMP)",
+	{Date, Timestamp}:     "bq_timestamp(CAST($ AS TIMESTAMP), 'UTC')",
+	{DateTime, String}:    "bq_datetime_text($)",
+	{DateTime, Date}:      "CAST($ AS DATE)",
+	{DateTime, Time}:      "CAST($ AS TIME)",
+	{DateTime, Timestamp}: "bq_timestamp($, 'UTC')",
+	{Time, String}:        "bq_time_text($)",
+	{Timestamp, String}:   "bq_timestamp_text($, 'UTC')",
+	{Timestamp, Date}:     "CAST(bq_civil($, 'UTC') AS DATE)",
+	{Timestamp, DateTime}: "bq_civil($, 'UTC')",
+	{Timestamp, Time}:     "CAST(bq_civil($, 'UTC') AS TIME)",
+	{Interval, String}:    "bq_interval_text($)",
+}
+
+// castSQL is CAST(v AS to); ok is false if BigQuery has no such cast. A literal's text
+// that is no value of the type stays an error of the query when it runs, as for other text.
+func (t *translator) castSQL(v value, to *Type) (string, bool) {
+	switch {
+	case v.isNull():
+		return castNull(v, to), true
+	case v.typ.Equal(to):
+		return v.sql, true
+	case v.typ.Kind == Array && to.Kind == Array:
+		cast, ok := t.castArray(v, to, true)
+		return cast.sql, ok
+	case v.typ.Kind == Struct && to.Kind == Struct && len(v.typ.Fields) == len(to.Fields):
+		return t.castStruct(v, to)
+	}
+	template, ok := casts[[2]Kind{v.typ.Kind, to.Kind}]
+	if !ok {
+		return "", false
+	}
+	return fill(template, v.sql), true
+}
+
+// castArray converts an array element by element: as a cast does if explicit, else as
+// literals coerce.
+func (t *translator) castArray(v value, to *Type, explicit bool) (value, bool) {
+	if v.typ.Elem.Equal(to.Elem) {
+		return v, true
+	}
+	if v.typ.Elem.Kind == Null {
+		return value{sql: "CAST(" + v.sql + " AS " + to.DuckDB() + ")", typ: to}, true
+	}
+	t.aliases++
+	name := fmt.Sprintf("e%d", t.aliases)
+	item := value{sql: name, typ: v.typ.Elem, literal: v.literal}
+	sql := ""
+	if explicit {
+		cast, ok := t.castSQL(item, to.Elem)
+		if !ok {
+			return v, false
+		}
+		sql = cast
+	} else {
+		cast, ok := t.coerce(item, to.Elem)
+		if !ok {
+			return v, false
+		}
+		sql = cast.sql
+	}
+	return value{sql: "list_transform(" + v.sql + ", lambda " + name + ": " + sql + ")", typ: to, literal: v.literal}, true
+}
+
+func (t *translator) castStruct(v value, to *Type) (string, bool) {
+	values := make([]string, len(to.Fields))
+	for i, f := range to.Fields {
+		part := value{sql: "struct_extract(" + v.sql + ", " + quoteText(v.typ.fieldName(i)) + ")", typ: v.typ.Fields[i].Type}
+		cast, ok := t.castSQL(part, f.Type)
+		if !ok {
+			return "", false
+		}
+		values[i] = cast
+	}
+	return "CASE WHEN " + v.sql + " IS NOT NULL THEN " + packStruct(to, values) + " END", true
+}

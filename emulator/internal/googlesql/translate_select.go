@@ -1,0 +1,296 @@
+package googlesql
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// output is an item of the SELECT list once * is expanded.
+type output struct {
+	name string
+	value
+	of expr // nil if * brought it
+}
+
+// selectQuery translates a SELECT with q's ORDER BY and LIMIT, which see its columns.
+func (t *translator) selectQuery(n *selectNode, q *query, outer *scope) *relation {
+	s := &scope{outer: outer, windows: map[string]*window{}}
+	from := ""
+	if n.from != nil {
+		from = " FROM " + t.from(n.from, s)
+	}
+	for _, w := range n.windows {
+		s.windows[fold(w.name.text)] = w.window
+	}
+	where := ""
+	if n.where != nil {
+		where = " WHERE " + t.condition(n.where, s, "WHERE clause")
+	}
+	var outputs []output
+	for _, item := range n.items {
+		outputs = append(outputs, t.expand(item, s)...)
+	}
+	group := t.groupBy(n.group, outputs, s)
+	s.selected = map[string]value{}
+	for _, o := range outputs {
+		if o.name != "" && o.of != nil {
+			s.selected[fold(o.name)] = o.value
+		}
+	}
+	tail := where + group
+	if n.having != nil {
+		tail += " HAVING " + t.condition(n.having, s, "HAVING clause")
+	}
+	if n.qualify != nil {
+		tail += " QUALIFY " + t.condition(n.qualify, s, "QUALIFY clause")
+	}
+	tail += t.selectOrder(q.orderBy, outputs, s, n.distinct)
+	r := t.selectList(n, outputs)
+	r.sql += from + tail + t.limit(q)
+	return r
+}
+
+// selectOrder is orderBy, but an alias or an expression of the list is its position,
+// which SELECT DISTINCT needs.
+func (t *translator) selectOrder(items []orderItem, outputs []output, s *scope, distinct bool) string {
+	adapted := make([]orderItem, len(items))
+	for i, o := range items {
+		adapted[i] = o
+		if _, isNumber := ordinal(o.of); isNumber {
+			continue
+		}
+		v := t.expr(o.of, s)
+		for j, out := range outputs {
+			// A FLOAT64 takes two keys, of which the list has one.
+			if out.sql == v.sql && (distinct || v.typ.Kind != Float64) {
+				adapted[i].of = &literal{at: at(o.of.offset()), kind: Int64, text: strconv.Itoa(j + 1)}
+				break
+			}
+		}
+	}
+	return t.orderBy(adapted, s, len(outputs))
+}
+
+// selectList translates the list itself.
+func (t *translator) selectList(n *selectNode, outputs []output) *relation {
+	r := &relation{sql: "SELECT "}
+	if n.distinct {
+		r.sql += "DISTINCT "
+	}
+	switch n.as {
+	case "STRUCT":
+		typ := &Type{Kind: Struct}
+		var values []string
+		seen := map[string]bool{}
+		for _, o := range outputs {
+			if seen[fold(o.name)] && o.name != "" {
+				fail(n.offset(), "Not supported: a STRUCT with two fields %s", o.name)
+			}
+			seen[fold(o.name)] = true
+			typ.Fields = append(typ.Fields, Field{Name: o.name, Type: notNull(o.typ)})
+			values = append(values, typed(o.value))
+		}
+		r.value = typ
+		r.columns = []scopeColumn{{typ: typ, sql: "v"}}
+		r.sql += packStruct(typ, values) + " AS v"
+		return r
+	case "VALUE":
+		if len(outputs) != 1 {
+			fail(n.offset(), "SELECT AS VALUE query must have exactly one column")
+		}
+		r.value = outputs[0].typ
+		r.columns = []scopeColumn{{typ: outputs[0].typ, sql: "v"}}
+		r.sql += typed(outputs[0].value) + " AS v"
+		return r
+	}
+	used := map[string]bool{}
+	for i, o := range outputs {
+		if n.distinct {
+			groupable(o.typ, n.offset(), "SELECT DISTINCT")
+		}
+		column := o.name
+		for k := i; column == "" || used[fold(column)]; k++ { // DuckDB's name; BigQuery's may be none, or another's
+			column = fmt.Sprintf("_c%d", k)
+		}
+		used[fold(column)] = true
+		r.columns = append(r.columns, scopeColumn{name: o.name, typ: o.typ, sql: quoteName(column)})
+		r.sql += comma(i) + typed(o.value) + " AS " + quoteName(column)
+	}
+	return r
+}
+
+// typed is a value whose type DuckDB knows: a bare NULL gets BigQuery's.
+func typed(v value) string {
+	if v.isNull() {
+		return castNull(v, Of(Int64))
+	}
+	return v.sql
+}
+
+// notNull is a type with INT64 for a bare NULL's, as BigQuery has it in results.
+func notNull(t *Type) *Type {
+	switch t.Kind {
+	case Null:
+		return Of(Int64)
+	case Array:
+		if elem := notNull(t.Elem); elem != t.Elem {
+			return ArrayOf(elem)
+		}
+	case Struct:
+		known := &Type{Kind: Struct}
+		for _, f := range t.Fields {
+			known.Fields = append(known.Fields, Field{Name: f.Name, Type: notNull(f.Type)})
+		}
+		return known
+	}
+	return t
+}
+
+// expand translates an item of the list, * to all its columns.
+func (t *translator) expand(item selectItem, s *scope) []output {
+	if !item.star {
+		v := t.expr(item.of, s)
+		return []output{{name: orElse(item.alias, implied(item.of)), value: v, of: item.of}}
+	}
+	var outputs []output
+	switch {
+	case item.of == nil && len(s.vars) == 0:
+		fail(item.offset(), "SELECT * must have a FROM clause")
+	case item.of == nil:
+		for _, c := range s.merged {
+			outputs = append(outputs, output{name: c.name, value: c.value()})
+		}
+		for _, v := range s.vars {
+			outputs = append(outputs, starOf(v, s.merged)...)
+		}
+	default:
+		outputs = t.starOfValue(item.of, s)
+	}
+	return t.adjust(item, outputs, s)
+}
+
+func starOf(v *rangeVar, merged []scopeColumn) []output {
+	var outputs []output
+	for _, c := range v.columns {
+		if _, ok := findColumn(merged, c.name); !ok && !c.hidden {
+			outputs = append(outputs, output{name: c.name, value: c.value()})
+		}
+	}
+	return outputs
+}
+
+// starOfValue is name.* of a FROM item, or value.* of a STRUCT.
+func (t *translator) starOfValue(e expr, s *scope) []output {
+	if path, ok := e.(*pathExpr); ok && len(path.names) == 1 {
+		if v := s.variable(path.names[0].text); v != nil {
+			return starOf(v, nil)
+		}
+	}
+	v := t.expr(e, s)
+	if v.typ.Kind != Struct {
+		fail(e.offset(), "Dot-star is not supported for type %s", v.typ)
+	}
+	row := &rangeVar{}
+	row.setValue(v)
+	return starOf(row, nil)
+}
+
+// adjust applies EXCEPT and REPLACE to what * gave.
+func (t *translator) adjust(item selectItem, outputs []output, s *scope) []output {
+	for _, n := range item.except {
+		var kept []output
+		for _, o := range outputs {
+			if !strings.EqualFold(o.name, n.text) {
+				kept = append(kept, o)
+			}
+		}
+		if len(kept) == len(outputs) {
+			fail(n.at, "Column %s in SELECT * EXCEPT list does not exist", n.text)
+		}
+		outputs = kept
+	}
+	if len(outputs) == 0 {
+		fail(item.offset(), "SELECT * EXCEPT list excludes all columns")
+	}
+	for _, r := range item.replace {
+		found := false
+		for i := range outputs {
+			if strings.EqualFold(outputs[i].name, r.alias) {
+				outputs[i].value, found = t.expr(r.of, s), true
+			}
+		}
+		if !found {
+			fail(r.offset(), "Column %s in SELECT * REPLACE list does not exist", r.alias)
+		}
+	}
+	return outputs
+}
+
+// implied is the name that an item has without an alias.
+func implied(e expr) string {
+	switch e := e.(type) {
+	case *pathExpr:
+		return e.names[len(e.names)-1].text
+	case *fieldExpr:
+		return e.name.text
+	case *parenExpr:
+		return implied(e.of)
+	}
+	return ""
+}
+
+// groupBy translates GROUP BY, where numbers are positions and aliases go before columns.
+func (t *translator) groupBy(g *grouping, outputs []output, s *scope) string {
+	if g == nil {
+		return ""
+	}
+	if g.all {
+		return " GROUP BY ALL"
+	}
+	parts := make([]string, len(g.items))
+	for i, e := range g.items {
+		position := t.groupPosition(e, outputs, s)
+		switch {
+		case position == 0:
+			v := t.expr(e, s)
+			groupable(v.typ, e.offset(), "GROUP BY")
+			parts[i] = v.sql
+		case g.rollup:
+			parts[i] = outputs[position-1].sql
+		default:
+			groupable(outputs[position-1].typ, e.offset(), "GROUP BY")
+			parts[i] = strconv.Itoa(position)
+		}
+	}
+	list := strings.Join(parts, ", ")
+	if g.rollup {
+		list = "ROLLUP (" + list + ")"
+	}
+	return " GROUP BY " + list
+}
+
+func (t *translator) groupPosition(e expr, outputs []output, s *scope) int {
+	if n, ok := ordinal(e); ok {
+		if n < 1 || n > len(outputs) {
+			fail(e.offset(), "GROUP BY is out of range: %d is no column of the SELECT list", n)
+		}
+		return n
+	}
+	if path, ok := e.(*pathExpr); ok && len(path.names) == 1 {
+		for i, o := range outputs {
+			if o.of != nil && strings.EqualFold(o.name, path.names[0].text) {
+				return i + 1
+			}
+		}
+	}
+	return 0
+}
+
+// groupable refuses types that BigQuery doesn't group by.
+func groupable(t *Type, at int, clause string) {
+	switch t.Kind {
+	case JSON, Geography:
+		fail(at, "%s is not allowed for expressions of type %s", clause, t)
+	}
+}
