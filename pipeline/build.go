@@ -22,7 +22,7 @@ func Build(s beam.Scope, o Options) {
 		panic("pipeline.Build: " + err.Error())
 	}
 	messages := pubsubsource.Read(s, o.SourceConfig())
-	events, controlled, undecodable := decode.Events(s, o.envelope(), messages)
+	events, controlled, undecodable := decode.Events(s, o.decoding(), messages)
 	rows, filtered, unkeyable := keyed.Rows(s, o.CatalogConfig(), o.rows(), events)
 	last := keyed.Coalesce(s, o.window(), rows)
 	written, unwritable := bqcdc.Write(s, o.writer(), last)

@@ -9,6 +9,7 @@ import (
 	"beamcdc/transforms/bqcdc"
 	"beamcdc/transforms/catalog"
 	"beamcdc/transforms/deadletter"
+	"beamcdc/transforms/decode"
 	"beamcdc/transforms/keyed"
 	"beamcdc/transforms/pubsubsource"
 )
@@ -26,6 +27,17 @@ func (o *Options) SourceConfig() pubsubsource.Config {
 		Plaintext:              o.Runtime.PubSubPlaintext,
 		MaxOutstandingMessages: o.Runtime.MaxOutstandingMessages,
 		MaxOutstandingBytes:    o.Runtime.MaxOutstandingBytes,
+	}
+}
+
+func (o *Options) decoding() decode.Config {
+	return decode.Config{
+		Envelope: o.envelope(),
+		Schemas: decode.SchemaConfig{
+			PubSubEndpoint:  o.Runtime.PubSubEndpoint,
+			PubSubPlaintext: o.Runtime.PubSubPlaintext,
+			RetryFor:        o.Runtime.RetryFor,
+		},
 	}
 }
 

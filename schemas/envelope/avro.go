@@ -24,6 +24,13 @@ var (
 	ErrNotAvro       = avro.ErrNotAvro
 )
 
+// Dependency is something that a Decoder needs besides its configuration.
+type Dependency func(*Decoder)
+
+// WithSchemas says where the schemas are found that messages in Avro refer to.
+// Without it there are none to be found.
+func WithSchemas(s Schemas) Dependency { return func(d *Decoder) { d.avro.Schemas = s } }
+
 // typed is a decoder whose rows can be typed from outside of their messages.
 type typed interface{ Typed(types *connect.Schema) }
 

@@ -161,8 +161,7 @@ func assertSame(t rapid.TB, o envelope.Options, m change.Message) {
 	inAvro := c.convert(m)
 	events, control, err := decodeAlone(t, o, m)
 	want := describe(events, control, err)
-	o.Schemas = c
-	events, control, err = decodeAlone(t, o, inAvro)
+	events, control, err = decodeAlone(t, o, inAvro, envelope.WithSchemas(c))
 	if got := describe(events, control, err); got != want {
 		t.Errorf("%s\nin Avro (-JSON +Avro):\n%s", m.Data, cmp.Diff(want, got))
 	}
@@ -174,8 +173,8 @@ func assertSame(t rapid.TB, o envelope.Options, m change.Message) {
 }
 
 // decodeAlone is decode for rapid's tests too.
-func decodeAlone(t rapid.TB, o envelope.Options, m change.Message) ([]change.Event, envelope.Control, error) {
-	d, err := envelope.New(o)
+func decodeAlone(t rapid.TB, o envelope.Options, m change.Message, with ...envelope.Dependency) ([]change.Event, envelope.Control, error) {
+	d, err := envelope.New(o, with...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,9 +34,6 @@ type Options struct {
 	// theirs, as JSON. With it, what isn't in a framing of Avro's is bare Avro, and
 	// not JSON. "" means that there are none.
 	AvroSchema string
-	// Schemas finds the schemas that messages in Avro refer to. nil means that
-	// there are none to be found. It is no part of a configuration that is stored.
-	Schemas Schemas `json:"-"`
 	// FlatPrefix is what begins the names of a debezium_flat message's metadata,
 	// the transformation's add.fields.prefix; "" means "__".
 	FlatPrefix string
@@ -97,7 +94,7 @@ type Decoder struct {
 
 // New returns a Decoder for a format. An unknown format or a bad placeholder is
 // an error.
-func New(o Options) (*Decoder, error) {
+func New(o Options, with ...Dependency) (*Decoder, error) {
 	d := &Decoder{auto: o.Format == "" || o.Format == Auto}
 	if !d.auto {
 		if d.format = formatNamed(o.Format); d.format < 0 {
@@ -111,7 +108,7 @@ func New(o Options) (*Decoder, error) {
 	if err != nil {
 		return nil, err
 	}
-	if d.avro, err = avro.New(avro.Options{Schema: o.AvroSchema, Schemas: o.Schemas}); err != nil {
+	if d.avro, err = avro.New(o.AvroSchema); err != nil {
 		return nil, err
 	}
 	if o.names, err = flat.ParseNames(o.FlatPrefix, o.FlatFields); err != nil {
@@ -120,11 +117,14 @@ func New(o Options) (*Decoder, error) {
 	for _, f := range formats {
 		d.decoders = append(d.decoders, f.new(o, placeholder, &d.scan))
 	}
+	for _, dependency := range with {
+		dependency(d)
+	}
 	return d, nil
 }
 
 // Decode appends the message's changes to dst, or says which control message it
-// is. The error is an *Error, or what Options.Schemas failed with. Values share
+// is. The error is an *Error, or what the Schemas failed with. Values share
 // the memory of m.Data, which must not change any more.
 func (d *Decoder) Decode(m change.Message, dst []change.Event) ([]change.Event, Control, error) {
 	if len(m.Attributes) == 0 || !isCompressed(&m) {

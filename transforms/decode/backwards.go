@@ -87,7 +87,7 @@ func (w *watcher) backwards(epoch uint64, e *change.Event, now time.Time) (from 
 func (f *decodeFn) watchPositions(ctx context.Context, events []change.Event) {
 	for i := range events {
 		e := &events[i]
-		from, found, warn := watch.backwards(f.Options.Epoch, e, time.Now())
+		from, found, warn := watch.backwards(f.Config.Envelope.Epoch, e, time.Now())
 		if !found {
 			continue
 		}
@@ -95,7 +95,7 @@ func (f *decodeFn) watchPositions(ctx context.Context, events []change.Event) {
 		if warn {
 			log.Warnf(ctx, "positions of %.200s run backwards: a change committed at %s has position %.100s, before %.100s of one committed by %s. "+
 				"If its source failed over, its slot was recreated or its server restored, BigQuery keeps the older rows: raise source.epoch (now %d) and start again",
-				e.Table, e.CommitTime.UTC().Format(time.RFC3339), e.Position, from.position, from.commit.UTC().Format(time.RFC3339), f.Options.Epoch)
+				e.Table, e.CommitTime.UTC().Format(time.RFC3339), e.Position, from.position, from.commit.UTC().Format(time.RFC3339), f.Config.Envelope.Epoch)
 		}
 	}
 }

@@ -51,17 +51,17 @@ var (
 
 // Events decodes a PCollection<change.Message> and returns PCollections of
 // change.Event, of change.Receipt (of control messages; empty where the runner
-// acks) and of deadletter.Letter. It panics on options that envelope.New refuses.
-func Events(s beam.Scope, o envelope.Options, messages beam.PCollection) (events, receipts, letters beam.PCollection) {
-	if _, err := envelope.New(o); err != nil {
+// acks) and of deadletter.Letter. It panics on a Config that isn't valid.
+func Events(s beam.Scope, c Config, messages beam.PCollection) (events, receipts, letters beam.PCollection) {
+	if err := c.Validate(); err != nil {
 		panic("decode.Events: " + err.Error())
 	}
-	return beam.ParDo3(s.Scope("decode.Events"), &decodeFn{Options: o}, messages)
+	return beam.ParDo3(s.Scope("decode.Events"), &decodeFn{Config: c}, messages)
 }
 
 // decodeFn decodes one message at a time.
 type decodeFn struct {
-	Options envelope.Options
+	Config Config
 
 	decoder *envelope.Decoder
 	events  []change.Event // reused from message to message
@@ -69,7 +69,7 @@ type decodeFn struct {
 
 // Setup builds the decoder.
 func (f *decodeFn) Setup() (err error) {
-	f.decoder, err = envelope.New(f.Options)
+	f.decoder, err = envelope.New(f.Config.Envelope, envelope.WithSchemas(schemasOf(f.Config.Schemas)))
 	return err
 }
 
@@ -87,7 +87,7 @@ func (f *decodeFn) ProcessElement(
 	switch {
 	case err != nil:
 		var e *envelope.Error
-		if !errors.As(err, &e) {
+		if !errors.As(err, &e) { // a schema can't be had now
 			return fmt.Errorf("decoding message %s: %w", m.ID, err)
 		}
 		lettersCounter.Inc(ctx, 1)

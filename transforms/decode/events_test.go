@@ -53,7 +53,7 @@ func TestEvents(t *testing.T) {
 		message("6", 0, `{"ts_ms":1741507626400}`),
 		message("7", 17, strings.Replace(create, `"op":"c"`, `"op":"p"`, 1)),
 	})
-	events, receipts, letters := Events(s, envelope.Options{Format: "debezium", Epoch: 7}, messages)
+	events, receipts, letters := Events(s, Config{Envelope: envelope.Options{Format: "debezium", Epoch: 7}}, messages)
 	passert.Equals(s, beam.ParDo(s, showEvent, events), "public.orders create 7/20/20/1 1 0/1")
 	passert.Equals(s, beam.ParDo(s, showReceipt, receipts),
 		showReceipt(change.Receipt{Token: 12, Parts: 1}), showReceipt(change.Receipt{Token: 13, Parts: 1}))
@@ -85,5 +85,5 @@ func TestEvents_refusesAnUnknownFormat(t *testing.T) {
 		}
 	}()
 	_, s := beam.NewPipelineWithRoot()
-	Events(s, envelope.Options{Format: "json"}, beam.CreateList(s, []change.Message{}))
+	Events(s, Config{Envelope: envelope.Options{Format: "json"}}, beam.CreateList(s, []change.Message{}))
 }

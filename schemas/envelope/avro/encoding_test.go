@@ -18,7 +18,7 @@ import (
 // columnInJSON decodes an envelope in Avro's JSON encoding around a value.
 func columnInJSON(t *testing.T, typ, value string) (change.Value, error) {
 	t.Helper()
-	d, err := envelope.New(envelope.Options{Schemas: fixedSchema(envelopeOf(typ))})
+	d, err := newDecoder(options{Schemas: fixedSchema(envelopeOf(typ))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +114,7 @@ func TestHamba(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s of %v: %v", typ, value, err)
 		}
-		r, err := avro.New(avro.Options{Schema: typ})
+		r, err := avro.New(typ)
 		if err != nil {
 			t.Fatalf("%s: %v", typ, err)
 		}

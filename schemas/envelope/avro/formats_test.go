@@ -12,6 +12,18 @@ import (
 	"beamcdc/schemas/envelope"
 )
 
+// options are what a Decoder of these tests is made of.
+type options struct {
+	Format     string
+	Epoch      uint64
+	AvroSchema string
+	Schemas    envelope.Schemas
+}
+
+func newDecoder(o options) (*envelope.Decoder, error) {
+	return envelope.New(envelope.Options{Format: o.Format, Epoch: o.Epoch, AvroSchema: o.AvroSchema}, envelope.WithSchemas(o.Schemas))
+}
+
 // encode encodes a value by hamba's encoder.
 func encode(t testing.TB, schema string, value any) []byte {
 	t.Helper()
@@ -28,9 +40,9 @@ func encode(t testing.TB, schema string, value any) []byte {
 }
 
 // decodeOne decodes a message that is one change.
-func decodeOne(t testing.TB, o envelope.Options, m change.Message) change.Event {
+func decodeOne(t testing.TB, o options, m change.Message) change.Event {
 	t.Helper()
-	d, err := envelope.New(o)
+	d, err := newDecoder(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +134,7 @@ func assertDatastream(t *testing.T, e *change.Event) {
 func TestDatastream(t *testing.T) {
 	m := change.Message{Data: registered(datastreamValue(t))}
 	for _, format := range []string{"auto", "datastream"} {
-		e := decodeOne(t, envelope.Options{Format: format, Epoch: 5, Schemas: fixedSchema(datastreamSchema)}, m)
+		e := decodeOne(t, options{Format: format, Epoch: 5, Schemas: fixedSchema(datastreamSchema)}, m)
 		assertDatastream(t, &e)
 	}
 }
@@ -135,7 +147,7 @@ func TestColumns(t *testing.T) {
 		{"name":"placed_at","type":{"type":"long","logicalType":"timestamp-micros"}},
 		{"name":"_CHANGE_TYPE","type":"string"},{"name":"_CHANGE_SEQUENCE_NUMBER","type":["null","string"]}]}`
 	value := join(long(nil, 7), []byte{2, 4, 0x30, 0x39}, long(nil, -1), text(nil, "UPSERT"), []byte{2}, text(nil, "FFF/ABC"))
-	e := decodeOne(t, envelope.Options{Schemas: fixedSchema(schema)}, change.Message{Data: registered(value)})
+	e := decodeOne(t, options{Schemas: fixedSchema(schema)}, change.Message{Data: registered(value)})
 	if e.Op != change.OpUpdate || e.Position != "FFF/ABC" {
 		t.Errorf("%s at %s", e.Op, e.Position)
 	}
@@ -153,7 +165,7 @@ func TestFlat(t *testing.T) {
 		{"name":"__op","type":["null","string"]},{"name":"__table","type":["null","string"]},{"name":"__source_schema","type":["null","string"]},
 		{"name":"__lsn","type":["null","long"]},{"name":"__deleted","type":["null","string"]}],"connect.name":"acme.public.t.Value"}`
 	value := join(long(nil, 7), long(nil, -1), []byte{2}, text(nil, "u"), []byte{2}, text(nil, "t"), []byte{2}, text(nil, "public"), []byte{2}, long(nil, 130), []byte{2}, text(nil, "false"))
-	e := decodeOne(t, envelope.Options{Schemas: fixedSchema(schema)}, change.Message{Data: registered(value)})
+	e := decodeOne(t, options{Schemas: fixedSchema(schema)}, change.Message{Data: registered(value)})
 	if e.Op != change.OpUpdate || e.Table != "public.t" || e.Sequence.IsZero() {
 		t.Errorf("%s of %s, sequence %s", e.Op, e.Table, e.Sequence)
 	}
@@ -183,7 +195,7 @@ func TestSpanner(t *testing.T) {
 		[]byte{4}, column("LineId", 2, 1), column("Price", 3, 0), []byte{0},
 		[]byte{4}, mod(`{"LineId":"7001"}`, `{"Price":"123.45"}`), mod(`{"LineId":"7002"}`, `{"Price":null}`), []byte{0},
 		long(nil, 0), long(nil, 1))
-	d, err := envelope.New(envelope.Options{Epoch: 1, Schemas: fixedSchema(spannerSchema)})
+	d, err := newDecoder(options{Epoch: 1, Schemas: fixedSchema(spannerSchema)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +214,7 @@ func TestSpanner(t *testing.T) {
 
 // TestTombstone: a value that is null is what an empty message is.
 func TestTombstone(t *testing.T) {
-	d, err := envelope.New(envelope.Options{Schemas: fixedSchema(`["null",` + envelopeOf(`"int"`) + `]`)})
+	d, err := newDecoder(options{Schemas: fixedSchema(`["null",` + envelopeOf(`"int"`) + `]`)})
 	if err != nil {
 		t.Fatal(err)
 	}

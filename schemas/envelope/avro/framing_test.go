@@ -69,34 +69,34 @@ func TestFraming(t *testing.T) {
 		{ID: 67}: `nonsense`,
 	}}
 	const inJSON = `{"op":"c","after":{"x":5},"source":{"schema":"public","lsn":130,"table":"t","connector":"postgresql"}}`
-	configured := envelope.Options{AvroSchema: framed, Schemas: found}
+	configured := options{AvroSchema: framed, Schemas: found}
 	for _, test := range []struct {
 		what    string
-		options envelope.Options
+		options options
 		message change.Message
 		reason  string // "": it is one change
 	}{
-		{"Confluent's", envelope.Options{Schemas: found}, change.Message{Data: registered(framedRow)}, ""},
-		{"Confluent's, unknown", envelope.Options{Schemas: found}, change.Message{Data: join([]byte{0, 0, 0, 0, 8}, framedRow)}, envelope.UnknownSchema},
-		{"Confluent's, no registry", envelope.Options{}, change.Message{Data: registered(framedRow)}, envelope.UnknownSchema},
-		{"Confluent's, cut off", envelope.Options{Schemas: found}, change.Message{Data: []byte{0, 0, 0, 0}}, envelope.BadAvro},
-		{"Confluent's, no value", envelope.Options{Schemas: found}, change.Message{Data: []byte{0, 0, 0, 0, 7}}, envelope.BadAvro},
-		{"Confluent's, a schema that is none", envelope.Options{Schemas: found}, change.Message{Data: join([]byte{0, 0, 0, 0, 66}, framedRow)}, envelope.BadSchema},
-		{"Confluent's, no JSON", envelope.Options{Schemas: found}, change.Message{Data: join([]byte{0, 0, 0, 0, 67}, framedRow)}, envelope.BadSchema},
-		{"Apicurio's of eight bytes", envelope.Options{Schemas: found}, change.Message{Data: join([]byte{0, 0, 0, 0, 0, 0, 0, 0, 9}, framedRow)}, ""},
+		{"Confluent's", options{Schemas: found}, change.Message{Data: registered(framedRow)}, ""},
+		{"Confluent's, unknown", options{Schemas: found}, change.Message{Data: join([]byte{0, 0, 0, 0, 8}, framedRow)}, envelope.UnknownSchema},
+		{"Confluent's, no registry", options{}, change.Message{Data: registered(framedRow)}, envelope.UnknownSchema},
+		{"Confluent's, cut off", options{Schemas: found}, change.Message{Data: []byte{0, 0, 0, 0}}, envelope.BadAvro},
+		{"Confluent's, no value", options{Schemas: found}, change.Message{Data: []byte{0, 0, 0, 0, 7}}, envelope.BadAvro},
+		{"Confluent's, a schema that is none", options{Schemas: found}, change.Message{Data: join([]byte{0, 0, 0, 0, 66}, framedRow)}, envelope.BadSchema},
+		{"Confluent's, no JSON", options{Schemas: found}, change.Message{Data: join([]byte{0, 0, 0, 0, 67}, framedRow)}, envelope.BadSchema},
+		{"Apicurio's of eight bytes", options{Schemas: found}, change.Message{Data: join([]byte{0, 0, 0, 0, 0, 0, 0, 0, 9}, framedRow)}, ""},
 
-		{"a topic's", envelope.Options{Schemas: found}, topicMessage("BINARY", topicSchema, "a75ff1fd", framedRow), ""},
-		{"a topic's, unknown", envelope.Options{Schemas: found}, topicMessage("BINARY", topicSchema, "00000000", framedRow), envelope.UnknownSchema},
-		{"a topic's, deleted", envelope.Options{Schemas: found}, topicMessage("BINARY", "_deleted-schema_", "a75ff1fd", framedRow), envelope.UnknownSchema},
-		{"a topic's, its revision deleted", envelope.Options{Schemas: found}, topicMessage("BINARY", topicSchema, "_deleted-schema-revision_", framedRow), envelope.UnknownSchema},
-		{"a topic's, without a name", envelope.Options{Schemas: found}, topicMessage("BINARY", "", "", framedRow), envelope.UnknownSchema},
-		{"a topic's, of another encoding", envelope.Options{Schemas: found}, topicMessage("XML", topicSchema, "a75ff1fd", framedRow), envelope.BadEnvelope},
-		{"a topic's in JSON", envelope.Options{Schemas: found}, topicMessage("JSON", topicSchema, "a75ff1fd", []byte(inJSON)), ""},
-		{"a topic's in JSON, unknown", envelope.Options{Schemas: found}, topicMessage("JSON", topicSchema, "00000000", []byte(inJSON)), envelope.UnknownSchema},
-		{"a topic's in JSON, cut off", envelope.Options{Schemas: found}, topicMessage("JSON", topicSchema, "a75ff1fd", []byte(inJSON[:20])), envelope.BadJSON},
+		{"a topic's", options{Schemas: found}, topicMessage("BINARY", topicSchema, "a75ff1fd", framedRow), ""},
+		{"a topic's, unknown", options{Schemas: found}, topicMessage("BINARY", topicSchema, "00000000", framedRow), envelope.UnknownSchema},
+		{"a topic's, deleted", options{Schemas: found}, topicMessage("BINARY", "_deleted-schema_", "a75ff1fd", framedRow), envelope.UnknownSchema},
+		{"a topic's, its revision deleted", options{Schemas: found}, topicMessage("BINARY", topicSchema, "_deleted-schema-revision_", framedRow), envelope.UnknownSchema},
+		{"a topic's, without a name", options{Schemas: found}, topicMessage("BINARY", "", "", framedRow), envelope.UnknownSchema},
+		{"a topic's, of another encoding", options{Schemas: found}, topicMessage("XML", topicSchema, "a75ff1fd", framedRow), envelope.BadEnvelope},
+		{"a topic's in JSON", options{Schemas: found}, topicMessage("JSON", topicSchema, "a75ff1fd", []byte(inJSON)), ""},
+		{"a topic's in JSON, unknown", options{Schemas: found}, topicMessage("JSON", topicSchema, "00000000", []byte(inJSON)), envelope.UnknownSchema},
+		{"a topic's in JSON, cut off", options{Schemas: found}, topicMessage("JSON", topicSchema, "a75ff1fd", []byte(inJSON[:20])), envelope.BadJSON},
 
 		{"a single object", configured, change.Message{Data: singleObject(t, framedRow)}, ""},
-		{"a single object, no schema configured", envelope.Options{Schemas: found}, change.Message{Data: singleObject(t, framedRow)}, envelope.UnknownSchema},
+		{"a single object, no schema configured", options{Schemas: found}, change.Message{Data: singleObject(t, framedRow)}, envelope.UnknownSchema},
 		{"a single object, cut off", configured, change.Message{Data: []byte("\xC3\x01abc")}, envelope.BadAvro},
 		{"a single object of another schema", configured, change.Message{Data: join([]byte("\xC3\x01"), make([]byte, 8), framedRow)}, envelope.UnknownSchema},
 
@@ -104,7 +104,7 @@ func TestFraming(t *testing.T) {
 		{"bare, beginning with a zero byte", configured, change.Message{Data: around(long(nil, 0))}, ""},
 		{"bare, cut off", configured, change.Message{Data: framedRow[:8]}, envelope.BadAvro},
 		{"bare, JSON", configured, change.Message{Data: []byte(inJSON)}, envelope.BadAvro},
-		{"not Avro", envelope.Options{Schemas: found}, change.Message{Data: []byte("Object")}, envelope.BadJSON},
+		{"not Avro", options{Schemas: found}, change.Message{Data: []byte("Object")}, envelope.BadJSON},
 	} {
 		t.Run(test.what, func(t *testing.T) {
 			if test.reason == "" {
@@ -114,7 +114,7 @@ func TestFraming(t *testing.T) {
 				}
 				return
 			}
-			d, err := envelope.New(test.options)
+			d, err := newDecoder(test.options)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -131,7 +131,7 @@ func TestFraming(t *testing.T) {
 // fault of the message.
 func TestSchemas_once(t *testing.T) {
 	found := &schemasBy{texts: map[envelope.SchemaRef]string{{ID: 7}: framed, {ID: 9}: framed}}
-	d, err := envelope.New(envelope.Options{Schemas: found})
+	d, err := newDecoder(options{Schemas: found})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +161,7 @@ func TestSchemas_bounded(t *testing.T) {
 	for i := range uint64(3000) {
 		found.texts[envelope.SchemaRef{ID: i + 1}] = framed
 	}
-	d, err := envelope.New(envelope.Options{Schemas: found})
+	d, err := newDecoder(options{Schemas: found})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,10 +176,10 @@ func TestSchemas_bounded(t *testing.T) {
 // TestNotAvro: a schema of another kind is the message's fault in binary, and in
 // JSON no reason not to read it.
 func TestNotAvro(t *testing.T) {
-	o := envelope.Options{Schemas: &schemasBy{err: fmt.Errorf("it is PROTOCOL_BUFFER: %w", envelope.ErrNotAvro)}}
+	o := options{Schemas: &schemasBy{err: fmt.Errorf("it is PROTOCOL_BUFFER: %w", envelope.ErrNotAvro)}}
 	const inJSON = `{"op":"c","after":{"x":5},"source":{"schema":"public","lsn":130,"table":"t","connector":"postgresql"}}`
 	decodeOne(t, o, topicMessage("JSON", topicSchema, "1", []byte(inJSON)))
-	d, err := envelope.New(o)
+	d, err := newDecoder(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,7 +217,7 @@ func TestFile(t *testing.T) {
 			rows = append(rows, around(long(nil, int64(i))))
 		}
 		m := change.Message{Data: fileOf(t, codec, rows...)}
-		d, err := envelope.New(envelope.Options{})
+		d, err := newDecoder(options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -269,7 +269,7 @@ func TestFile_bad(t *testing.T) {
 		{"no deflate", join(zeros("deflate"), block(1, []byte("\xff\xff"))), "decompressing"},
 		{"no snappy", join(zeros("snappy"), block(1, []byte("abcd"))), "decompressing"},
 	} {
-		d, err := envelope.New(envelope.Options{})
+		d, err := newDecoder(options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -296,7 +296,7 @@ func TestFile_control(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	d, err := envelope.New(envelope.Options{})
+	d, err := newDecoder(options{})
 	if err != nil {
 		t.Fatal(err)
 	}

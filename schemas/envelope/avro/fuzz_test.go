@@ -44,13 +44,13 @@ func values(t *testing.T, r *avro.Reader, m change.Message) {
 // FuzzValue: any bytes as a value of schemas of all types.
 func FuzzValue(f *testing.F) {
 	schemas := []string{
-		datastreamSchema, spannerSchema, framed, bomb(20),
+		datastreamSchema, spannerSchema, framed, bomb(10),
 		envelopeOf(`{"type":"map","values":["null","string",` + decimalOf(1) + `,{"type":"array","items":"double"}]}`),
 		`{"type":"record","name":"R","fields":[{"name":"r","type":["null","R"]},{"name":"f","type":` + fixedOf(12, `,"logicalType":"duration"`) + `}]}`,
 	}
 	readers := make([]*avro.Reader, len(schemas))
 	for i, schema := range schemas {
-		r, err := avro.New(avro.Options{Schema: schema})
+		r, err := avro.New(schema)
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -76,10 +76,11 @@ func FuzzSchema(f *testing.F) {
 		f.Add(schema, framedRow)
 	}
 	f.Fuzz(func(t *testing.T, schema string, data []byte) {
-		r, err := avro.New(avro.Options{Schemas: fixedSchema(schema)})
+		r, err := avro.New("")
 		if err != nil {
 			t.Fatal(err)
 		}
+		r.Schemas = fixedSchema(schema)
 		values(t, r, change.Message{Data: registered(data)})
 		values(t, r, topicMessage("JSON", topicSchema, "1", data))
 	})
@@ -91,7 +92,7 @@ func FuzzFile(f *testing.F) {
 		f.Add(fileOf(f, codec, framedRow, framedRow, framedRow)[4:])
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		r, err := avro.New(avro.Options{})
+		r, err := avro.New("")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -118,7 +119,7 @@ func TestFile_bomb(t *testing.T) {
 	schema := `{"type":"record","name":"R","fields":[{"name":"a","type":"int"}]}`
 	meta := join([]byte{4}, text(nil, "avro.schema"), text(nil, schema), text(nil, "avro.codec"), text(nil, "deflate"), []byte{0})
 	data := join([]byte("Obj\x01"), meta, make([]byte, 16), long(nil, 64<<20), text(nil, compressed.String()), make([]byte, 16))
-	d, err := envelope.New(envelope.Options{})
+	d, err := newDecoder(options{})
 	if err != nil {
 		t.Fatal(err)
 	}

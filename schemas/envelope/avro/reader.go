@@ -34,19 +34,12 @@ const (
 	allowance = 16 << 20
 )
 
-// Options configures a Reader.
-type Options struct {
-	// Schema is the schema of messages that neither hold nor name theirs. "" means
-	// that there are none.
-	Schema string
+// Reader reads the values that messages in Avro hold. It is for one goroutine.
+type Reader struct {
 	// Schemas finds the schemas that messages refer to. nil means that there are
 	// none to be found.
 	Schemas Schemas
-}
 
-// Reader reads the values that messages in Avro hold. It is for one goroutine.
-type Reader struct {
-	schemas     Schemas
 	configured  *schema
 	fingerprint uint64 // of the configured schema, if there is one
 	cache       cache
@@ -61,17 +54,18 @@ type Reader struct {
 	usual int // how long the JSON before was
 }
 
-// New returns a Reader. A configured schema that can't be read is an error.
-func New(o Options) (*Reader, error) {
-	r := &Reader{schemas: o.Schemas}
-	if o.Schema == "" {
+// New returns a Reader. The schema is that of messages that neither hold nor name
+// theirs, "" for none; one that can't be read is an error.
+func New(schema string) (*Reader, error) {
+	r := new(Reader)
+	if schema == "" {
 		return r, nil
 	}
 	var err error
-	if r.configured, err = compile(o.Schema); err != nil {
+	if r.configured, err = compile(schema); err != nil {
 		return nil, err
 	}
-	parsed, err := parse(o.Schema)
+	parsed, err := parse(schema)
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +125,7 @@ func (r *Reader) Open(m *change.Message) (bool, error) {
 // openTopic reads a message of a Pub/Sub topic with a schema.
 func (r *Reader) openTopic(m *change.Message, encoding string) (bool, error) {
 	isJSON := encoding == "JSON"
-	if isJSON && r.schemas == nil {
+	if isJSON && r.Schemas == nil {
 		return false, nil // it is JSON all the same
 	}
 	if !isJSON && encoding != "BINARY" {
@@ -141,7 +135,7 @@ func (r *Reader) openTopic(m *change.Message, encoding string) (bool, error) {
 	if ref.Name == "" || ref.Name == deletedSchema || ref.Revision == deletedRevision {
 		return true, outcome.Errorf(outcome.UnknownSchema, "the message's schema was deleted, or its attributes don't name it")
 	}
-	s, err := r.cache.ref(ref, r.schemas)
+	s, err := r.cache.ref(ref, r.Schemas)
 	if isJSON && errors.Is(err, ErrNotAvro) {
 		return false, nil // that of a protocol buffer
 	}
@@ -172,7 +166,7 @@ func (r *Reader) openRegistered(data []byte) error {
 		id, size = binary.BigEndian.Uint64(data[1:]), long
 	}
 	var err error
-	r.schema, err = r.cache.ref(Ref{ID: id}, r.schemas)
+	r.schema, err = r.cache.ref(Ref{ID: id}, r.Schemas)
 	r.data = data[size:]
 	return err
 }

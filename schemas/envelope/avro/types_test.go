@@ -56,7 +56,7 @@ func registered(value []byte) []byte { return append([]byte{0, 0, 0, 0, 7}, valu
 // column decodes an envelope around a value of a type, and returns the column.
 func column(t testing.TB, typ string, value []byte) (change.Value, error) {
 	t.Helper()
-	d, err := envelope.New(envelope.Options{Schemas: fixedSchema(envelopeOf(typ))})
+	d, err := newDecoder(options{Schemas: fixedSchema(envelopeOf(typ))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -268,7 +268,7 @@ func TestTruncated(t *testing.T) {
 	if _, err := column(t, typ, value); err != nil {
 		t.Fatal(err)
 	}
-	d, err := envelope.New(envelope.Options{Schemas: fixedSchema(envelopeOf(typ))})
+	d, err := newDecoder(options{Schemas: fixedSchema(envelopeOf(typ))})
 	if err != nil {
 		t.Fatal(err)
 	}
