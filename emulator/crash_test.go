@@ -19,13 +19,19 @@ import (
 	"cloud.google.com/go/bigquery"
 	"cloud.google.com/go/bigquery/storage/apiv1/storagepb"
 	"go.uber.org/goleak"
+	bq "google.golang.org/api/bigquery/v2"
 	"google.golang.org/api/option"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
+
+	"beamcdc/emulator/internal/engine"
 )
 
 // childDB names the database of a child process, which is a server and nothing else.
 const childDB = "EMULATOR_TEST_CHILD_DB"
+
+// childScript names what the child does before it is killed; "" is to serve.
+const childScript = "EMULATOR_TEST_CHILD_SCRIPT"
 
 func TestMain(m *testing.M) {
 	if path := os.Getenv(childDB); path != "" {
@@ -34,7 +40,14 @@ func TestMain(m *testing.M) {
 			fmt.Println("failed", err)
 			os.Exit(1)
 		}
-		fmt.Println("ready", s.GRPCAddr(), s.RESTAddr())
+		if os.Getenv(childScript) == "streams" {
+			if err := childStreams(s); err != nil {
+				fmt.Println("failed", err)
+				os.Exit(1)
+			}
+		} else {
+			fmt.Println("ready", s.GRPCAddr(), s.RESTAddr())
+		}
 		select {} // until it is killed
 	}
 	code := m.Run()
@@ -158,6 +171,146 @@ func TestCrash_AcknowledgedRowsSurvive(t *testing.T) {
 			t.Errorf("key %d: stored %d (%v), acknowledged %d", key, got, ok, value)
 		}
 	}
+}
+
+// What streams hold, what was applied and what is pending survive a kill -9.
+func TestCrash_StreamsAndApplies(t *testing.T) {
+	db := filepath.Join(t.TempDir(), "crash.db")
+	s, err := New(Options{Project: "p", DB: db})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.CreateDataset(t.Context(), "d"); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"plain", "cdc"} {
+		resource := &bq.Table{MaxStaleness: "0-0 0 1:0:0", Schema: &bq.TableSchema{Fields: []*bq.TableFieldSchema{{Name: "id", Type: "INTEGER"}}}}
+		if name == "cdc" {
+			resource.TableConstraints = &bq.TableConstraints{PrimaryKey: &bq.TableConstraintsPrimaryKey{Columns: []string{"id"}}}
+		}
+		if _, err := s.engine.CreateTable(t.Context(), engine.TableRef{Project: "p", Dataset: "d", Table: name}, resource); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), os.Args[0])
+	cmd.Env = append(os.Environ(), childDB+"="+db, childScript+"=streams")
+	cmd.Stderr = os.Stderr
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(stdout).ReadString('\n')
+	words := strings.Fields(line)
+	if err != nil || len(words) != 4 || words[0] != "streams" {
+		t.Fatalf("the child says %q: %v", line, err)
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // "signal: killed"
+
+	e := newEnv(t, Options{DB: db})
+	e.want("plain", `{"id":"10"}`, `{"id":"30"}`)
+	ref := engine.TableRef{Project: "p", Dataset: "d", Table: "plain"}
+	for i, id := range words[1:] {
+		s, err := e.engine.Stream(ref, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, err := e.engine.Finalize(t.Context(), s)
+		if err != nil || rows != int64(1+i/2) {
+			t.Errorf("stream %d has %d rows, error %v", i, rows, err)
+		}
+		switch s.Type() {
+		case engine.Pending:
+			_, err = e.engine.CommitStreams(t.Context(), ref, []string{id})
+		case engine.Buffered:
+			err = e.engine.Flush(t.Context(), s, 1)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	rows, err := e.Rows(t.Context(), "d", "plain")
+	if err != nil || len(rows) != 4 {
+		t.Errorf("rows %s, error %v", rows, err)
+	}
+	table, err := e.engine.Table(engine.TableRef{Project: "p", Dataset: "d", Table: "cdc"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if state := e.engine.CDCState(table); state.Pending != 1 || state.Watermark.IsZero() || state.RuntimeMerge {
+		t.Errorf("state %+v", state)
+	}
+	if jobs := e.engine.ApplyJobs(); len(jobs) != 1 || jobs[0].Rows != 2 {
+		t.Errorf("jobs %+v", jobs)
+	}
+	e.want("cdc", `{"id":"2"}`, `{"id":"3"}`)
+	e.writer("cdc", true).append(`{"id":1,"_CHANGE_TYPE":"UPSERT","_CHANGE_SEQUENCE_NUMBER":"4"}`) // older than its delete
+	e.want("cdc", `{"id":"2"}`, `{"id":"3"}`)
+}
+
+// childStreams fills a server with what a kill must leave, and prints the streams' IDs.
+func childStreams(s *Server) error {
+	ctx := context.Background()
+	table := func(name string) *engine.Table {
+		t, err := s.engine.Table(engine.TableRef{Project: "p", Dataset: "d", Table: name})
+		if err != nil {
+			panic(err)
+		}
+		return t
+	}
+	store := func(b *engine.Batch, sequence engine.Sequence, deleted bool, ids ...int64) error {
+		for _, id := range ids {
+			if err := b.Add([]any{id}, sequence, deleted); err != nil {
+				return err
+			}
+		}
+		return errors.Join(s.engine.Append(ctx, b), b.Wait(ctx))
+	}
+	plain, cdc := table("plain"), table("cdc")
+	line := "streams"
+	for i, kind := range []engine.StreamType{engine.Committed, engine.Pending, engine.Buffered} {
+		stream, err := s.engine.CreateStream(ctx, plain.Ref(), kind)
+		if err != nil {
+			return err
+		}
+		b := s.engine.NewBatch(plain, plain.Schema(), false, 2)
+		b.To(stream, 0)
+		if err := store(b, engine.Sequence{}, false, []int64{int64(10 + 10*i), int64(11 + 10*i)}[:1+i/2]...); err != nil {
+			return err
+		}
+		if kind == engine.Buffered {
+			if err := s.engine.Flush(ctx, stream, 0); err != nil {
+				return err
+			}
+		}
+		line += " " + stream.ID()
+	}
+	five, err := engine.ParseSequence("5")
+	if err != nil {
+		return err
+	}
+	if err := store(s.engine.NewBatch(cdc, cdc.Schema(), true, 1), five, true, 1); err != nil {
+		return err
+	}
+	if err := store(s.engine.NewBatch(cdc, cdc.Schema(), true, 1), five, false, 2); err != nil {
+		return err
+	}
+	if err := s.engine.Apply(ctx, cdc); err != nil {
+		return err
+	}
+	if err := store(s.engine.NewBatch(cdc, cdc.Schema(), true, 1), five, false, 3); err != nil {
+		return err
+	}
+	fmt.Println(line)
+	return nil
 }
 
 // A server that is closed leaves all to the next one: rows, deletes remembered,

@@ -180,6 +180,18 @@ func (s *Server) Close() error {
 	return s.closeErr
 }
 
+// ApplyDue applies the pending changes of all tables for which that is due by
+// Options.Now, and forgets what is too old to be kept; it returns when that is done.
+// The server does so too, each second: tests that step the clock needn't wait for that.
+//
+// Changes of a table with max_staleness are due once nine tenths of it are over since
+// the last apply, those of another after ten minutes; both earlier if there are many.
+func (s *Server) ApplyDue(ctx context.Context) error { return s.engine.ApplyDue(ctx) }
+
+// HoldApplies holds background applies back, as BigQuery's may fall behind, or lets
+// them go on. ApplyDue is held too.
+func (s *Server) HoldApplies(hold bool) { s.engine.HoldApplies(hold) }
+
 // CreateDataset creates an empty dataset of Options.Project; one that exists
 // already is left as it is. For the command line and tests.
 func (s *Server) CreateDataset(ctx context.Context, name string) error {

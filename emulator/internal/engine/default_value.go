@@ -15,8 +15,11 @@ type DefaultValue struct {
 	value any                          // nil is NULL
 }
 
-// at is the default of a row that came at this time.
+// at is the default of a row that came at this time: NULL where there is none.
 func (d *DefaultValue) at(t time.Time) (any, error) {
+	if d == nil {
+		return nil, nil
+	}
 	if d.now != nil {
 		return d.now(t)
 	}

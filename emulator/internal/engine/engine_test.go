@@ -41,6 +41,9 @@ func reopen(tb testing.TB, o Options) *Engine {
 	return e
 }
 
+// quiet is a logger for engines that outlive a test's parts.
+func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
+
 // addColumn adds a column at the end.
 func addColumn(tb testing.TB, e *Engine, table, name, kind string) {
 	tb.Helper()

@@ -85,11 +85,10 @@ func (w *rewrite) check(ctx context.Context) (Changed, error) {
 		err   func(n int64) error
 	}
 	var limits []limit
+	var missing []*Column
 	for i, c := range w.f.schema.Columns {
 		if !w.given[i] {
-			if c.Required && c.DefaultValue == nil {
-				return Changed{}, requiredError(c)
-			}
+			missing = append(missing, c)
 			continue
 		}
 		name := columnName(c)
@@ -119,6 +118,14 @@ func (w *rewrite) check(ctx context.Context) (Changed, error) {
 	}
 	if repeated > 0 {
 		return Changed{}, Invalid("UPDATE/MERGE must match at most one source row for each target row")
+	}
+	for _, c := range missing {
+		switch {
+		case changed.Updated > 0:
+			return Changed{}, fmt.Errorf("an update of table %s lacks column %s", w.f.table.ref, c.Name)
+		case changed.Inserted > 0 && c.Required && c.DefaultValue == nil:
+			return Changed{}, requiredError(c)
+		}
 	}
 	for _, l := range limits {
 		if *l.found > 0 {
@@ -180,7 +187,7 @@ func (w *rewrite) replace(ctx context.Context, changed Changed) error {
 		if err != nil {
 			return err
 		}
-		values, args = append(values, fmt.Sprintf("CAST(? AS %s)", duckType(c))), append(args, c.argument(value))
+		values, args = append(values, storedSQL(c, "?")), append(args, c.argument(value))
 	}
 	first := w.e.ordinal.Add(changed.Inserted) - changed.Inserted
 	inserted := fmt.Sprintf("0, 0, 0, 0, 0, %d + row_number() OVER () - 1, %d, %d", first, now, rowInserted)

@@ -15,6 +15,8 @@ type TableAs struct {
 	Reads    []TableRef
 	// Replace drops a table of this name that is there.
 	Replace bool
+	// ChangeHistory sets enable_change_history.
+	ChangeHistory bool
 	// Build makes the query, which gives all columns, by position. Nil is for no rows.
 	Build func(*Snapshot) (query string, args []any, err error)
 }
@@ -33,6 +35,9 @@ func (e *Engine) CreateTableAs(ctx context.Context, a TableAs) (*bq.Table, int64
 	t, err := e.newTable(a.Ref, a.Resource, a.Replace)
 	if err != nil {
 		return nil, 0, err
+	}
+	if a.ChangeHistory {
+		t.settings.HistorySince = e.now().UnixMicro()
 	}
 	snapshot, err := e.Snapshot(ctx, a.Reads)
 	if err != nil {
