@@ -229,15 +229,16 @@ func TestRefusal_Streams(t *testing.T) {
 		t.Errorf("stream %v", stream)
 	}
 	_, err = client.CreateWriteStream(ctx, &storagepb.CreateWriteStreamRequest{Parent: parent, WriteStream: &storagepb.WriteStream{}})
-	call("CreateWriteStream", err, codes.Unimplemented)
-	_, err = client.CreateWriteStream(ctx, &storagepb.CreateWriteStreamRequest{Parent: "projects/p/datasets/d/tables/absent"})
+	call("CreateWriteStream without a type", err, codes.InvalidArgument)
+	pending := &storagepb.WriteStream{Type: storagepb.WriteStream_PENDING}
+	_, err = client.CreateWriteStream(ctx, &storagepb.CreateWriteStreamRequest{Parent: "projects/p/datasets/d/tables/absent", WriteStream: pending})
 	call("CreateWriteStream of an absent table", err, codes.NotFound)
 	_, err = client.FinalizeWriteStream(ctx, &storagepb.FinalizeWriteStreamRequest{Name: streamOf("t")})
 	call("FinalizeWriteStream", err, codes.InvalidArgument)
 	_, err = client.FlushRows(ctx, &storagepb.FlushRowsRequest{WriteStream: streamOf("t")})
 	call("FlushRows", err, codes.InvalidArgument)
 	_, err = client.BatchCommitWriteStreams(ctx, &storagepb.BatchCommitWriteStreamsRequest{Parent: parent, WriteStreams: []string{"x"}})
-	call("BatchCommitWriteStreams", err, codes.Unimplemented)
+	call("BatchCommitWriteStreams of a malformed name", err, codes.InvalidArgument)
 }
 
 // "Composite primary keys containing up to 16 columns", "more than 2,000 top-level columns".

@@ -33,18 +33,24 @@ func errorResponse(stream string, err error) *storagepb.AppendRowsResponse {
 	if !ok {
 		e = &appendError{code: codes.Internal, message: err.Error() + entity(stream)}
 	}
-	st := status.New(e.code, e.message)
-	if e.storage != storagepb.StorageError_STORAGE_ERROR_CODE_UNSPECIFIED {
-		detailed, err := st.WithDetails(&storagepb.StorageError{Code: e.storage, Entity: stream, ErrorMessage: e.message})
-		if err == nil { // a message of two strings and an enum always marshals
-			st = detailed
-		}
-	}
 	return &storagepb.AppendRowsResponse{
-		Response:    &storagepb.AppendRowsResponse_Error{Error: st.Proto()},
+		Response:    &storagepb.AppendRowsResponse_Error{Error: e.status(stream).Proto()},
 		RowErrors:   e.rowErrors,
 		WriteStream: stream,
 	}
+}
+
+// status is the error with BigQuery's code in its details, where there is one.
+func (e *appendError) status(stream string) *status.Status {
+	st := status.New(e.code, e.message)
+	if e.storage == storagepb.StorageError_STORAGE_ERROR_CODE_UNSPECIFIED {
+		return st
+	}
+	detailed, err := st.WithDetails(&storagepb.StorageError{Code: e.storage, Entity: stream, ErrorMessage: e.message})
+	if err != nil { // a message of two strings and an enum always marshals
+		return st
+	}
+	return detailed
 }
 
 // rowsError is the error for rows that can't be stored.

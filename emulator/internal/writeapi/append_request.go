@@ -31,18 +31,17 @@ func (c *connection) read(request *storagepb.AppendRowsRequest) (*engine.Batch, 
 	if request.GetProtoRows() == nil {
 		return nil, invalidAppend(c.stream, "Request failed: data format unspecified")
 	}
-	if _, id, err := parseStream(c.stream); err != nil || id != defaultStream {
-		return nil, &appendError{
-			code: codes.NotFound, storage: storagepb.StorageError_STREAM_NOT_FOUND,
-			message: "Requested entity was not found." + entity(c.stream),
-		}
-	}
-	if request.GetOffset() != nil {
-		return nil, invalidAppend(c.stream, "Offset is not supported for the default stream.")
-	}
 	t, err := c.service.engine.Table(c.ref)
 	if err != nil {
 		return nil, tableNotFound(c.stream)
+	}
+	var stream *engine.Stream // nil for the default one
+	if c.id != defaultStream {
+		if stream, err = c.service.engine.Stream(c.ref, c.id); err != nil {
+			return nil, streamError(c.stream, err)
+		}
+	} else if request.GetOffset() != nil {
+		return nil, invalidAppend(c.stream, "Offset is not supported for the default stream.")
 	}
 	if err := c.compile(t); err != nil {
 		return nil, err
@@ -51,7 +50,17 @@ func (c *connection) read(request *storagepb.AppendRowsRequest) (*engine.Batch, 
 	if err != nil {
 		return nil, err
 	}
-	return c.batch(t, request, rows)
+	b, err := c.batch(t, request, rows)
+	if err == nil && stream != nil {
+		offset := int64(-1)
+		if o := request.GetOffset(); o != nil {
+			if offset = o.GetValue(); offset < 0 {
+				return nil, invalidAppend(c.stream, "Invalid offset: %d.", offset)
+			}
+		}
+		b.To(stream, offset)
+	}
+	return b, err
 }
 
 // compile makes the plan for the table's current schema.
@@ -142,6 +151,9 @@ func rowMode(changeType string) mode {
 // checkModes finds out which mode the request is of, and refuses what doesn't fit it.
 func (c *connection) checkModes(rows []changeRow) (mode, error) {
 	m := c.mode
+	if c.id != defaultStream {
+		m = modeInsert // only the default stream takes changes
+	}
 	var failed rowErrors
 	for i := range rows {
 		r := rowMode(rows[i].changeType)

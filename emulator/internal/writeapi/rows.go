@@ -32,7 +32,9 @@ func (c *connection) batch(t *engine.Table, request *storagepb.AppendRowsRequest
 	if err := failed.error(c); err != nil {
 		return nil, err
 	}
-	c.mode = m
+	if c.id == defaultStream { // others take plain rows whatever the connection is for
+		c.mode = m
+	}
 	if m == modeCDC {
 		c.holds.hold(c.service.engine, t)
 	}

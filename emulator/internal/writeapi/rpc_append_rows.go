@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/descriptorpb"
+	"google.golang.org/protobuf/types/known/wrapperspb"
 
 	"beamcdc/emulator/internal/engine"
 )
@@ -19,7 +20,7 @@ import (
 // isn't read before the first is.
 const maxWaiting = 64
 
-// AppendRows stores rows by the default stream.
+// AppendRows stores rows.
 //
 // Behavior:
 //   - Options.OnAppend sees each request first.
@@ -39,7 +40,10 @@ const maxWaiting = 64
 //     stores.
 //   - A table whose schema has changed since the connection was opened answers with
 //     updated_schema once.
-//   - Streams other than the default: see GAPS.md.
+//   - A stream that was created takes plain rows alone, and answers with the offset
+//     of the first. A request that names an offset is stored only if that is the
+//     stream's next: OFFSET_ALREADY_EXISTS (ALREADY_EXISTS) says that it was stored
+//     before, OFFSET_OUT_OF_RANGE (OUT_OF_RANGE) that rows before it are missing.
 func (s *Service) AppendRows(stream storagepb.BigQueryWrite_AppendRowsServer) error {
 	ctx, cancel := context.WithCancel(stream.Context())
 	defer cancel()
@@ -93,6 +97,7 @@ type connection struct {
 	service  *Service
 	stream   string // "" before the first request
 	ref      engine.TableRef
+	id       string                        // of the stream within its table
 	message  *descriptorpb.DescriptorProto // nil before the first schema
 	plan     *plan                         // of message, nil before the first use and after a change
 	traceID  string
@@ -184,8 +189,12 @@ func (c *connection) handle(ctx context.Context, request *storagepb.AppendRowsRe
 		}
 		switch {
 		case err == nil:
+			result := &storagepb.AppendRowsResponse_AppendResult{}
+			if then.id != defaultStream {
+				result.Offset = wrapperspb.Int64(batch.Offset())
+			}
 			return &storagepb.AppendRowsResponse{
-				Response:      &storagepb.AppendRowsResponse_AppendResult_{AppendResult: &storagepb.AppendRowsResponse_AppendResult{}},
+				Response:      &storagepb.AppendRowsResponse_AppendResult_{AppendResult: result},
 				UpdatedSchema: updated,
 				WriteStream:   then.stream,
 			}, nil
@@ -196,7 +205,7 @@ func (c *connection) handle(ctx context.Context, request *storagepb.AppendRowsRe
 		case errors.Is(err, engine.ErrTableDropped):
 			err = tableNotFound(then.stream)
 		}
-		return then.fail(err)(ctx)
+		return then.fail(streamError(then.stream, err))(ctx)
 	}, nil
 }
 
@@ -220,8 +229,8 @@ func (c *connection) stick(request *storagepb.AppendRowsRequest) error {
 		if err != nil {
 			return err
 		}
-		_ = id // checked for each request: the name sticks even if it is refused
-		c.stream, c.ref, c.message, c.plan = name, ref, nil, nil
+		// The name sticks even if the request is refused: it is looked up for each.
+		c.stream, c.ref, c.id, c.message, c.plan = name, ref, id, nil, nil
 	}
 	if message := request.GetProtoRows().GetWriterSchema().GetProtoDescriptor(); message != nil {
 		c.message, c.plan = message, nil

@@ -5,8 +5,6 @@ import (
 	"strings"
 
 	"cloud.google.com/go/bigquery/storage/apiv1/storagepb"
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"beamcdc/emulator/internal/engine"
@@ -18,7 +16,8 @@ import (
 //   - Every table has a default stream, projects/P/datasets/D/tables/T/streams/_default.
 //     It is of type COMMITTED, was created with its table and has its dataset's location.
 //   - view FULL adds the table's schema; the basic view doesn't.
-//   - An absent table is NOT_FOUND, and so is any other stream: see GAPS.md.
+//   - A stream that was created shows its type, and when it was committed.
+//   - An absent table or stream is NOT_FOUND.
 func (s *Service) GetWriteStream(_ context.Context, request *storagepb.GetWriteStreamRequest) (*storagepb.WriteStream, error) {
 	ref, id, err := parseStream(request.GetName())
 	if err != nil {
@@ -26,10 +25,14 @@ func (s *Service) GetWriteStream(_ context.Context, request *storagepb.GetWriteS
 	}
 	t, err := s.engine.Table(ref)
 	if err != nil {
-		return nil, status.Errorf(codes.NotFound, "Requested entity was not found.%s", entity(request.GetName()))
+		return nil, rpcError(request.GetName(), tableNotFound(request.GetName()))
 	}
 	if id != defaultStream {
-		return nil, status.Errorf(codes.NotFound, "Requested entity was not found.%s", entity(request.GetName()))
+		stream, err := s.engine.Stream(ref, id)
+		if err != nil {
+			return nil, rpcError(request.GetName(), err)
+		}
+		return describeStream(stream, request.GetView()), nil
 	}
 	resource := t.Resource()
 	stream := &storagepb.WriteStream{

@@ -29,6 +29,11 @@ func parseStream(name string) (ref engine.TableRef, stream string, err error) {
 	return ref, parts[7], nil
 }
 
+// tablePath is the reverse of parseTablePath.
+func tablePath(r engine.TableRef) string {
+	return "projects/" + r.Project + "/datasets/" + r.Dataset + "/tables/" + r.Table
+}
+
 // parseTablePath reads projects/P/datasets/D/tables/T.
 func parseTablePath(path string) (engine.TableRef, error) {
 	parts := strings.Split(path, "/")
