@@ -140,7 +140,7 @@ func (s *schemaSource) ask(ref envelope.SchemaRef) (string, error) {
 		}
 		select {
 		case <-ctx.Done():
-			return "", fmt.Errorf("gave up after %s: %w", s.config.RetryFor, again.err)
+			return "", fmt.Errorf("gave up after %s: %w", s.config.RetryFor, err)
 		case <-time.After(pause):
 		}
 	}
