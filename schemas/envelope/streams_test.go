@@ -199,3 +199,41 @@ func TestDecode_streamsHide(t *testing.T) {
 		}
 	}
 }
+
+// TestDecode_streamsShareNothing: events stay as they are while their decoder goes
+// on, those of many rows too, whose columns outgrow a chunk.
+func TestDecode_streamsShareNothing(t *testing.T) {
+	messages := make(map[string]string)
+	for _, n := range []int{20, 25, 30, 40, 50} { // a chunk is full at one time or another
+		messages[fmt.Sprintf("canal/%d rows", n)] = `{"type":"UPDATE","table":"t","isDdl":false,"pkNames":["id","a"],"mysqlType":{"id":"int"},` +
+			`"data":[` + many(n, func(i int) string { return fmt.Sprintf(`{"id":"%d","a":"\u0041%d","b":null}`, i, i) }) + `],` +
+			`"old":[` + many(n, func(i int) string { return fmt.Sprintf(`{"id":"%d"}`, i+1) }) + `]}`
+		messages[fmt.Sprintf("wal2json/%d rows", n)] = `{"nextlsn":"0/9","change":[` + many(n, func(i int) string {
+			return fmt.Sprintf(`{"kind":"update","table":"t","columnnames":["id","a","b"],"columntypes":["integer","text","text"],"columnvalues":[%d,"\u0041",null],`+
+				`"oldkeys":{"keynames":["id","doc"],"keytypes":["integer","text"],"keyvalues":[%d,"x"]}}`, i, i+1)
+		}) + `]}`
+		messages[fmt.Sprintf("spanner/%d rows", n)] = `{"modType":"UPDATE","tableName":"t","mods":[` + many(n, func(i int) string {
+			return fmt.Sprintf(`{"keysJson":"{\"id\":\"%d\"}","newValuesJson":"{\"a\":\"\\u0041%d\"}","oldValuesJson":"{\"a\":1}"}`, i, i)
+		}) + `]}`
+	}
+	maps.Copy(messages, streamMessages)
+	for name, data := range messages {
+		format, _, _ := strings.Cut(name, "/")
+		d, err := envelope.New(envelope.Options{Format: format})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _, _ = d.Decode(change.Message{Data: []byte(data)}, nil) // after which there is a chunk
+		events, control, err := d.Decode(change.Message{Data: []byte(data)}, nil)
+		want := describe(events, control, err)
+		other := strings.NewReplacer(`"id`, `"ID`, `\"id`, `\"ID`, "7", "8").Replace(data)
+		for range 100 {
+			if _, _, err := d.Decode(change.Message{Data: []byte(other)}, nil); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+		}
+		if got := describe(events, control, err); got != want || len(events) == 0 {
+			t.Errorf("%s: after 100 more messages the events are\n%.3000s\nwere\n%.3000s", name, got, want)
+		}
+	}
+}

@@ -20,6 +20,7 @@ type Decoder struct {
 	keys []string     // the key columns' names
 	data []rows.Image // by row
 	old  []rows.Image
+	key  []rows.Image
 	msg  message
 
 	types  []column
@@ -73,23 +74,22 @@ func (d *Decoder) Decode(m *change.Message, dst []change.Event) ([]change.Event,
 
 // appendRows appends a change for each row.
 func (d *Decoder) appendRows(dst []change.Event, e change.Event) []change.Event {
-	n := len(dst)
-	for i, row := range d.data {
-		e.Part = uint32(i)
-		e.Key = d.rows.Of(d.rows.Pick(row, d.keys))
-		dst = append(dst, e)
+	d.key = d.key[:0]
+	for _, row := range d.data {
+		d.key = append(d.key, d.rows.Pick(row, d.keys))
 	}
-	d.rows.Keep()
-	for i, row := range d.data { // when all columns are where they stay
-		e := &dst[n+i]
+	d.rows.Keep() // and no column is added from here
+	for i, row := range d.data {
+		e.Part, e.Key = uint32(i), d.rows.Of(d.key[i])
 		if e.Op == change.OpDelete {
 			e.Before, e.BeforeComplete = d.rows.Of(row), true
-			continue
+		} else {
+			e.After = d.rows.Of(row)
+			if i < len(d.old) {
+				e.Before = d.rows.Of(d.old[i])
+			}
 		}
-		e.After = d.rows.Of(row)
-		if i < len(d.old) {
-			e.Before = d.rows.Of(d.old[i])
-		}
+		dst = append(dst, e)
 	}
 	return dst
 }

@@ -135,7 +135,9 @@ func (r *Rows) Untyped(raw string) change.Value {
 	return v
 }
 
-// Of returns a row's columns, nil for none. Appending to them copies them.
+// Of returns a row's columns, nil for none. Appending to them copies them. They
+// stay as they are only when no column is added to any row after it: a decoder asks
+// for them at the end, after Keep.
 func (r *Rows) Of(img Image) []change.Column {
 	if img.start == img.end {
 		return nil
