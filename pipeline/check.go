@@ -2,8 +2,11 @@ package pipeline
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 
+	"beamcdc/schemas/table"
 	"beamcdc/transforms/catalog"
 	"beamcdc/transforms/deadletter"
 	"beamcdc/transforms/pubsubsource"
@@ -23,7 +26,9 @@ func Check(ctx context.Context, o Options) []error {
 	}
 	report("the source", pubsubsource.Check(ctx, o.SourceConfig()))
 	for _, err := range checkTables(ctx, o.CatalogConfig()) {
-		report("the tables", err)
+		for _, err := range o.located(err) {
+			report("the tables", err)
+		}
 	}
 	if o.DeadLetters.Table == "" {
 		report("the dead letters", o.deadLetters().Check(ctx))
@@ -31,6 +36,28 @@ func Check(ctx context.Context, o Options) []error {
 		report("the dead letters", deadletter.CheckTable(ctx, o.letterWriter().Catalog))
 	}
 	return problems
+}
+
+// located returns what is wrong with a table: where it is wrong with the
+// configuration's columns, as findings at their lines.
+func (o *Options) located(err error) []error {
+	var found *catalog.Error
+	if !errors.As(err, &found) {
+		return []error{err}
+	}
+	var located []error
+	for _, problem := range unjoin(found.Err) {
+		var hint *table.HintError
+		rule := slices.IndexFunc(o.Tables, func(r table.Rule) bool {
+			name, err := table.ParseName(r.Destination, o.project())
+			return err == nil && name == found.Table
+		})
+		if rule < 0 || !errors.As(problem, &hint) {
+			return []error{err}
+		}
+		located = append(located, Findings{o.find(fmt.Sprintf("tables[%d].%s", rule, hint.Key), hint.Error())})
+	}
+	return located
 }
 
 func checkTables(ctx context.Context, c catalog.Config) []error {

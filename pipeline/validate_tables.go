@@ -155,7 +155,7 @@ func (o *Options) validateColumns(columns []table.Column, at string, primaryKey 
 			for _, err := range columnProblems(*c) {
 				report(key, "%v", err)
 			}
-			if err := rowproto.CheckFrom(c); err != nil {
+			if err := table.CheckFrom(c); err != nil {
 				report(key+".from", "column %s: %v", c.Name, err)
 			}
 		}

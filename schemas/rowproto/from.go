@@ -1,46 +1,12 @@
 package rowproto
 
 import (
-	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"beamcdc/schemas/change"
 	"beamcdc/schemas/table"
 )
-
-// numberFroms are what an untyped number may mean to a column of date or time.
-var numberFroms = []table.From{table.FromSeconds, table.FromMillis, table.FromMicros, table.FromNanos}
-
-// fromTypes says which From makes sense for which type.
-var fromTypes = map[table.Type][]table.From{
-	table.Int64:      {table.FromUnsigned, table.FromDecimal},
-	table.Float64:    {table.FromUnsigned, table.FromDecimal},
-	table.Numeric:    {table.FromUnsigned, table.FromDecimal},
-	table.BigNumeric: {table.FromUnsigned, table.FromDecimal},
-	table.String:     {table.FromUnsigned, table.FromDecimal, table.FromText, table.FromBase64, table.FromHex},
-	table.Bytes:      {table.FromText, table.FromBase64, table.FromHex},
-	table.JSON:       {table.FromText},
-	table.Geography:  {table.FromText},
-	table.Time:       numberFroms,
-	table.Interval:   append(slices.Clone(numberFroms), table.FromDays),
-	table.Date:       append(slices.Clone(numberFroms), table.FromDays),
-	table.DateTime:   append(slices.Clone(numberFroms), table.FromDays),
-	table.Timestamp:  append(slices.Clone(numberFroms), table.FromDays),
-}
-
-// CheckFrom returns what is wrong with the column's From, apart from its fields'.
-func CheckFrom(c *table.Column) error {
-	of := c.Type
-	if of == table.Range {
-		of = c.Element
-	}
-	if c.From != "" && !slices.Contains(fromTypes[of], c.From) {
-		return fmt.Errorf("`from: %s` means nothing for a column of type %s", c.From, c.Type)
-	}
-	return nil
-}
 
 const microsPerDay = 86_400_000_000
 
@@ -156,7 +122,7 @@ func isNumber(v *change.Value) bool {
 
 // needsUnit says which setting would decide what a number means.
 func needsUnit(f *field) *ValueError {
-	units := fromTypes[f.column.Type]
+	units := table.FromsOf(f.column.Type)
 	var others strings.Builder
 	for _, unit := range units[1 : len(units)-1] {
 		others.WriteString(", `" + string(unit) + "`")

@@ -27,7 +27,7 @@ func fuzzPlans(f *testing.F) (plans []*Plan, readers []protoreflect.MessageDescr
 	} {
 		for _, mode := range []table.Mode{table.Nullable, table.Repeated} {
 			for _, policy := range []table.Policy{table.PolicyReject, table.PolicyNull, table.PolicyClamp, table.PolicyString} {
-				for _, from := range append([]table.From{""}, fromTypes[of]...) {
+				for _, from := range append([]table.From{""}, table.FromsOf(of)...) {
 					c := table.Column{Name: "c", Type: of, Mode: mode, BadValues: policy, From: from, FromScale: 2}
 					switch of {
 					case table.Struct:

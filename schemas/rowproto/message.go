@@ -93,7 +93,7 @@ func (p *Plan) compileField(f *field, c *table.Column, position int, path string
 	if !known {
 		return fmt.Errorf("unknown type %q", c.Type)
 	}
-	if err := CheckFrom(c); err != nil {
+	if err := table.CheckFrom(c); err != nil {
 		return err
 	}
 	f.append = kind.append

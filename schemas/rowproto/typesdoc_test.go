@@ -46,7 +46,7 @@ func TestTypesDocument_matrix(t *testing.T) {
 		for i, of := range matrixTypes {
 			c := columnOf(t, of)
 			taken := false
-			for _, from := range append([]table.From{""}, fromTypes[c.Type]...) {
+			for _, from := range append([]table.From{""}, table.FromsOf(c.Type)...) {
 				c.From = from
 				for _, v := range line.values {
 					taken = taken || !strings.HasPrefix(outcome(t, &c, v), "✗")
@@ -103,7 +103,7 @@ func documentTypes(t *testing.T) string {
 		var types []string
 		for _, doc := range typeDocs {
 			for _, of := range doc.types {
-				if slices.Contains(fromTypes[of], from) {
+				if slices.Contains(table.FromsOf(of), from) {
 					types = append(types, string(of))
 				}
 			}
@@ -206,7 +206,7 @@ func (d *document) section(name string, doc typeDoc) {
 		d.row(s.shown, code(s.column), code(got))
 	}
 	for _, of := range doc.types {
-		for _, from := range fromTypes[of] {
+		for _, from := range table.FromsOf(of) {
 			if !shown[of][from] {
 				d.t.Errorf("the document has no example of from: %s for %s", from, of)
 			}

@@ -42,8 +42,8 @@ func FromRule(name Name, rule *Rule) (*Table, error) {
 // configured column that the table lacks or has with another type; parameters
 // don't count ("NUMERIC(10, 2)" and "NUMERIC" are one type), nor does REQUIRED:
 // in both the table's word is law. A configured column may leave type and mode
-// out. A policy that means nothing for the column as BigQuery has it is an error
-// too. The rule's primary key is CheckKey's affair.
+// out. A From or policy that means nothing for the column as BigQuery has it is an
+// error too. Each is a *HintError. The rule's primary key is CheckKey's affair.
 func WithHints(t *Table, rule *Rule) (*Table, error) {
 	hinted := *t
 	hinted.Columns = cloneColumns(t.Columns)
@@ -54,7 +54,7 @@ func WithHints(t *Table, rule *Rule) (*Table, error) {
 		hinted.PartitionBy = &partition
 	}
 	h := hints{table: t.Name}
-	h.add(hinted.Columns, rule.Columns, "", t.PrimaryKey)
+	h.add(hinted.Columns, rule.Columns, "", "columns", t.PrimaryKey)
 	if err := errors.Join(h.errs...); err != nil {
 		return nil, err
 	}
@@ -62,44 +62,60 @@ func WithHints(t *Table, rule *Rule) (*Table, error) {
 	return &hinted, nil
 }
 
+// HintError is what is wrong with one column of a rule, given BigQuery's table.
+type HintError struct {
+	Key string // of the configuration, below the rule's: "columns[2].fields[0].bad_values"
+	Err error  // names the table and the column
+}
+
+// Error returns Err's text.
+func (e *HintError) Error() string { return e.Err.Error() }
+
+// Unwrap returns Err.
+func (e *HintError) Unwrap() error { return e.Err }
+
 type hints struct {
 	table Name
 	errs  []error
 }
 
-func (h *hints) report(column, format string, args ...any) {
-	h.errs = append(h.errs, fmt.Errorf("table %v: configured column %q: %w", h.table, column, fmt.Errorf(format, args...)))
+func (h *hints) report(key, column, format string, args ...any) {
+	err := fmt.Errorf("table %v: configured column %q: %w", h.table, column, fmt.Errorf(format, args...))
+	h.errs = append(h.errs, &HintError{Key: key, Err: err})
 }
 
-// add puts what is configured for the columns below path into them; key names
-// those of the primary key.
-func (h *hints) add(columns, configured []Column, path string, key []string) {
+// add puts what is configured for the columns below path into them. at is the
+// configuration's key of these columns; primaryKey names those of the key.
+func (h *hints) add(columns, configured []Column, path, at string, primaryKey []string) {
 	seen := make(map[string]bool, len(configured))
 	for i := range configured {
 		hint := &configured[i]
-		name := path + clip(hint.Name)
+		name, key := path+clip(hint.Name), fmt.Sprintf("%s[%d]", at, i)
 		if seen[fold(hint.Name)] {
-			h.report(name, "it is configured twice, for BigQuery doesn't tell names apart by case; leave one out")
+			h.report(key+".name", name, "it is configured twice, for BigQuery doesn't tell names apart by case; leave one out")
 			continue
 		}
 		seen[fold(hint.Name)] = true
 		c := findColumn(columns, hint.Name)
 		if c == nil {
-			h.report(name, "BigQuery's table has no such column; add it there (ALTER TABLE … ADD COLUMN), or take it out of the configuration")
+			h.report(key+".name", name, "BigQuery's table has no such column; add it there (ALTER TABLE … ADD COLUMN), or take it out of the configuration")
 			continue
 		}
 		if !sameType(c, hint) {
 			configured := *hint
 			configured.Type = cmp.Or(hint.Type, c.Type) // where it leaves the type out, the mode differs
-			h.report(name, "it is of type %s, and in BigQuery of type %s; make the configuration agree", clip(configured.SQLType()), clip(c.SQLType()))
+			h.report(key+".type", name, "it is of type %s, and in BigQuery of type %s; make the configuration agree", clip(configured.SQLType()), clip(c.SQLType()))
 			continue
 		}
 		c.From, c.FromScale, c.FromUnscaled, c.BadValues = hint.From, hint.FromScale, hint.FromUnscaled, hint.BadValues
-		isKey := slices.ContainsFunc(key, func(name string) bool { return strings.EqualFold(name, c.Name) })
-		if err := CheckPolicy(c, isKey); err != nil {
-			h.report(name, "%w", err)
+		if err := CheckFrom(c); err != nil {
+			h.report(key+".from", name, "%w", err)
 		}
-		h.add(c.Fields, hint.Fields, name+".", nil)
+		isKey := slices.ContainsFunc(primaryKey, func(name string) bool { return strings.EqualFold(name, c.Name) })
+		if err := CheckPolicy(c, isKey); err != nil {
+			h.report(key+".bad_values", name, "%w", err)
+		}
+		h.add(c.Fields, hint.Fields, name+".", key+".fields", nil)
 	}
 }
 

@@ -29,7 +29,9 @@ func TestRows_policies(t *testing.T) {
 		e.After = append(e.After, columns...)
 		return e
 	}
-	column := func(name, number string) change.Column { return change.Column{Name: name, Value: change.Number(number)} }
+	column := func(name, number string) change.Column {
+		return change.Column{Name: name, Value: change.Number(number)}
+	}
 	must := column("must", "1")
 	events := []change.Event{
 		order("1", column("n", "1e30"), column("day", "1e30"), must),
