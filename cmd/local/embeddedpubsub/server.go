@@ -143,6 +143,9 @@ func (s *Server) Messages(topic string) []*Message {
 	return messages
 }
 
+// Forget drops the messages of all topics, acked or not: a long test's memory.
+func (s *Server) Forget() { s.fake.ClearMessages() }
+
 // Unacked counts the topic's messages that were never acked.
 func (s *Server) Unacked(topic string) int {
 	count := 0

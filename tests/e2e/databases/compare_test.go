@@ -1,8 +1,10 @@
 package databases
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -135,8 +137,17 @@ func same(a, b any) bool {
 		text, ok := b.(string)
 		return ok && reflect.DeepEqual(m.value, jsonValue(text))
 	}
+	if low, ok := a.(lowBytes); ok {
+		text, ok := b.(string)
+		raw, err := base64.StdEncoding.DecodeString(text)
+		return ok && err == nil && bytes.Equal(bytes.TrimRight(low, "\x00"), bytes.TrimRight(raw, "\x00"))
+	}
 	return reflect.DeepEqual(a, b)
 }
+
+// lowBytes are bits from the lowest byte on. Debezium leaves out bytes of zeros at
+// their end, or doesn't: that depends on the database.
+type lowBytes []byte
 
 // meaning is a JSON column's value whose text may be written in any way.
 type meaning struct{ value any }
@@ -180,4 +191,12 @@ func floatValue(text string) any {
 		return text
 	}
 	return json.Number(text)
+}
+
+// numericValue is for decimals that the source writes with all digits of their scale.
+func numericValue(text string) any {
+	if strings.Contains(text, ".") {
+		return strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
+	}
+	return text
 }

@@ -41,8 +41,8 @@ type debezium struct {
 	markers int // that were made
 
 	mu      sync.Mutex
-	marked  bool // a change of the markers' table was published
-	batches int  // that this run has published
+	marked  int // the highest marker that was published
+	batches int // that this run has published
 }
 
 // newDebezium makes a connector of a class with settings, which is not running.
@@ -106,6 +106,7 @@ func (d *debezium) start() {
 	command.Stdout = write
 	d.process = start(d.t, "debezium", command)
 	_ = write.Close()
+	d.t.Log("debezium starts")
 	d.pumped, d.batches = make(chan struct{}), 0
 	go d.pump(bufio.NewReaderSize(read, 1<<20), stdin, d.pumped)
 }
@@ -159,7 +160,10 @@ func (d *debezium) note(batch []*pubsubpb.PubsubMessage) {
 	d.batches++
 	for _, m := range batch {
 		if _, after, ok := bytes.Cut(m.GetData(), []byte(`"`+markerPrefix)); ok && bytes.Contains(after, []byte(`"op":"c"`)) {
-			d.marked = true
+			name, _, _ := bytes.Cut(after, []byte(`"`))
+			if number, err := strconv.Atoi(string(name)); err == nil {
+				d.marked = max(d.marked, number)
+			}
 		}
 	}
 }
@@ -180,9 +184,7 @@ func (d *debezium) waitBatches(n int) {
 // snapshot is not captured as a change.
 func (d *debezium) catchUp(mark func(name string)) {
 	d.t.Helper()
-	d.mu.Lock()
-	d.marked = false
-	d.mu.Unlock()
+	first := d.markers + 1 // those before it may still be under way
 	var last time.Time
 	waitFor(d.t, "the last change to be captured", func() bool {
 		if time.Since(last) > time.Second {
@@ -192,7 +194,7 @@ func (d *debezium) catchUp(mark func(name string)) {
 		}
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		return d.marked
+		return d.marked >= first
 	}, d.process)
 }
 

@@ -1,7 +1,6 @@
 package databases
 
 import (
-	"context"
 	"database/sql"
 	"fmt"
 	"path/filepath"
@@ -68,15 +67,6 @@ func (s *postgres) restart() {
 	s.wait()
 }
 
-// exec runs statements that must succeed.
-func (s *postgres) exec(statements ...string) {
-	s.t.Helper()
-	for _, statement := range statements {
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
-		_, err := s.db.ExecContext(ctx, statement)
-		cancel()
-		if err != nil {
-			s.t.Fatalf("%s: %v", statement, err)
-		}
-	}
-}
+func (s *postgres) pool() *sql.DB { return s.db }
+
+func (s *postgres) exec(statements ...string) { s.t.Helper(); execAll(s.t, s.db, statements) }

@@ -1,8 +1,6 @@
 package databases
 
 import (
-	"bytes"
-	"encoding/base64"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -98,7 +96,7 @@ func bitsOf(least, most int) literal {
 }
 
 // bitsValue packs bits into bytes as Debezium documents it: the last bit is the
-// lowest of the first byte; bytes of zeros at the end are left out.
+// lowest of the first byte.
 func bitsValue(text string) any {
 	packed := make([]byte, (len(text)+7)/8)
 	for i := range len(text) {
@@ -106,7 +104,7 @@ func bitsValue(text string) any {
 			packed[i/8] |= 1 << (i % 8)
 		}
 	}
-	return base64.StdEncoding.EncodeToString(bytes.TrimRight(packed, "\x00"))
+	return lowBytes(packed)
 }
 
 // anyJSON is for JSON columns whose text the source writes in another way than

@@ -68,7 +68,9 @@ type services struct {
 	config    string // the configuration's file
 	launched  *process
 	published atomic.Int64
-	looked    int64 // how many were published when the backlog was last looked at
+	looked    int64    // how many were published when the backlog was last looked at
+	forgotten int64    // how many were when Pub/Sub last forgot its messages
+	dead      []letter // of forgotten messages
 }
 
 func startServices(t testing.TB, config string) *services {
@@ -97,10 +99,12 @@ func startServices(t testing.TB, config string) *services {
 }
 
 // The embedded Pub/Sub slows down with what is unacked, so publishing waits
-// beyond this; it looks after so many messages.
+// beyond this; it looks after so many messages. And it keeps all messages for
+// ever: after so many, once all are acked, it is made to forget them.
 const (
-	maxBacklog = 20000
-	lookEach   = 5000
+	maxBacklog = 20_000
+	lookEach   = 5_000
+	forgetEach = 40_000
 )
 
 // publish publishes what a connector has captured. One connector at a time may call it.
@@ -113,8 +117,20 @@ func (s *services) publish(messages []*pubsubpb.PubsubMessage) {
 		return
 	}
 	s.looked = n
-	for deadline := time.Now().Add(patience); s.pubsub.Unacked(topic) > maxBacklog && time.Now().Before(deadline); {
-		time.Sleep(100 * time.Millisecond)
+	room := maxBacklog
+	if n-s.forgotten >= forgetEach {
+		room = 0
+	}
+	for deadline := time.Now().Add(patience); s.pubsub.Unacked(topic) > room; time.Sleep(100 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			s.t.Logf("%d messages are unacked after %s", s.pubsub.Unacked(topic), patience)
+			return
+		}
+	}
+	if room == 0 {
+		s.dead = append(s.dead, s.letters()...)
+		s.pubsub.Forget()
+		s.forgotten = n
 	}
 }
 
@@ -151,6 +167,9 @@ func (s *services) stop() {
 type letter struct {
 	stage, reason, text, data string
 }
+
+// allLetters returns all dead letters, once nothing is published any more.
+func (s *services) allLetters() []letter { return append(s.dead, s.letters()...) }
 
 func (s *services) letters() []letter {
 	var letters []letter

@@ -9,22 +9,23 @@ import (
 // dialect is what differs between the databases' SQL.
 type dialect struct {
 	name     string
-	quote    string // around names
-	text     string // the expression for a column's text; $ is the column
-	schema   string // the first part of tables' names in change events
-	ignore   string // ends an INSERT that leaves rows alone whose key is there
-	upsert   string // ends an INSERT that replaces such rows, before the assignments
-	excluded string // an assignment's value there; $ is the column
+	quote    string   // around names
+	text     string   // the expression for a column's text; $ is the column
+	schema   string   // the first part of tables' names in change events
+	verbs    []string // begin an INSERT that doesn't fail where a row's key is there
+	ignore   string   // ends it
+	upsert   string   // ends an INSERT that replaces such rows, before the assignments
+	excluded string   // an assignment's value there; $ is the column
 }
 
 var (
 	postgresDialect = &dialect{
 		name: "postgres", quote: `"`, text: "$::text", schema: "public",
-		ignore: " ON CONFLICT DO NOTHING", upsert: " ON CONFLICT (%s) DO UPDATE SET ", excluded: "excluded.$",
+		verbs: []string{"INSERT INTO "}, ignore: " ON CONFLICT DO NOTHING", upsert: " ON CONFLICT (%s) DO UPDATE SET ", excluded: "excluded.$",
 	}
 	mariaDialect = &dialect{
 		name: "mariadb", quote: "`", text: "cast($ as char)", schema: "shop",
-		ignore: "", upsert: " ON DUPLICATE KEY UPDATE ", excluded: "values($)",
+		verbs: []string{"INSERT IGNORE INTO ", "REPLACE INTO "}, upsert: " ON DUPLICATE KEY UPDATE ", excluded: "values($)",
 	}
 )
 
