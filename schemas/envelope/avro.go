@@ -40,8 +40,6 @@ type typed interface{ Typed(types *connect.Schema) }
 func (d *Decoder) decodeAvro(m change.Message, dst []change.Event) ([]change.Event, Control, error) {
 	var control Control
 	start := len(dst)
-	defer d.setTypes(nil)
-	defer d.scan.Trust("")
 	for {
 		text, types, more, err := d.avro.Next()
 		if err != nil {
@@ -50,7 +48,9 @@ func (d *Decoder) decodeAvro(m change.Message, dst []change.Event) ([]change.Eve
 		if !more {
 			break
 		}
-		d.setTypes(types)
+		if types != d.types {
+			d.setTypes(types)
+		}
 		d.scan.Trust(text)
 		value := m
 		value.Data = unsafe.Slice(unsafe.StringData(text), len(text))
@@ -76,7 +76,9 @@ func (d *Decoder) decodeAvro(m change.Message, dst []change.Event) ([]change.Eve
 	return dst, control, nil
 }
 
+// setTypes says what types the messages that follow; nil is nothing.
 func (d *Decoder) setTypes(types *connect.Schema) {
+	d.types = types
 	for _, of := range d.decoders {
 		if t, ok := of.(typed); ok {
 			t.Typed(types)

@@ -7,6 +7,7 @@ import (
 
 	"beamcdc/schemas/change"
 	"beamcdc/schemas/envelope/avro"
+	"beamcdc/schemas/envelope/connect"
 	"beamcdc/schemas/envelope/flat"
 	"beamcdc/schemas/envelope/internal/outcome"
 	"beamcdc/schemas/envelope/internal/scan"
@@ -85,6 +86,7 @@ type decoder interface {
 // Decoder decodes messages one after the other. It is for one goroutine.
 type Decoder struct {
 	avro     *avro.Reader
+	types    *connect.Schema // of a message in Avro, else nil
 	scan     scan.Scanner
 	gzip     *gzip.Reader // nil before the first compressed message
 	decoders []decoder    // by format
@@ -151,6 +153,8 @@ func (d *Decoder) decodeAny(m change.Message, dst []change.Event) ([]change.Even
 		return dst, "", readingAvro(err)
 	case isAvro:
 		return d.decodeAvro(m, dst)
+	case d.types != nil:
+		d.setTypes(nil)
 	}
 	return d.decode(m, dst)
 }

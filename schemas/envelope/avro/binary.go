@@ -73,6 +73,15 @@ func (t *transcoder) value(n *node) error {
 			return err
 		}
 		return t.text([]byte(n.symbols[i]))
+	case kindOptional:
+		i, err := t.index(2, "union")
+		if err != nil {
+			return err
+		}
+		if n.branches[i].kind != kindNull {
+			return t.value(n.branches[i].node)
+		}
+		t.out = append(t.out, "null"...)
 	default:
 		return t.nested(n)
 	}
@@ -84,19 +93,21 @@ func (t *transcoder) nested(n *node) error {
 	if t.depth++; t.depth > maxDepth {
 		return errTooDeep
 	}
-	defer func() { t.depth-- }()
+	var err error
 	switch n.kind {
 	case kindUnion:
-		return t.union(n)
+		err = t.union(n)
 	case kindArray:
-		return t.array(n)
+		err = t.array(n)
 	case kindMap:
-		return t.mapping(n)
+		err = t.mapping(n)
 	case kindRecord:
-		return t.record(n)
+		err = t.record(n)
 	default:
-		return t.special(n)
+		err = t.special(n)
 	}
+	t.depth--
+	return err
 }
 
 func (t *transcoder) record(n *node) error {

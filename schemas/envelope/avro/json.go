@@ -56,7 +56,7 @@ func appendBinary(dst []byte, n *node, raw string, depth int) ([]byte, error) {
 		return appendArray(dst, n, raw, depth)
 	case kindMap:
 		return appendMap(dst, n, raw, depth)
-	case kindUnion:
+	case kindUnion, kindOptional:
 		return appendUnion(dst, n, raw, depth)
 	case kindRecord, kindOnly, kindCivil, kindSpan:
 		return appendRecord(dst, n, raw, depth)

@@ -41,6 +41,7 @@ const (
 	kindMap
 	kindRecord
 	kindUnion
+	kindOptional // a union of null and one other type
 
 	kindDuration   // a fixed of 12 bytes: months, days, milliseconds
 	kindUUID       // a fixed of 16 bytes
@@ -222,6 +223,9 @@ func (c *compiler) union(s *hamba.UnionSchema, depth int) (*node, error) {
 	}
 	n.isLoose = others > 1 && !slices.ContainsFunc(n.branches, func(b branch) bool { return !b.isPlain() })
 	n.isChoice = others > 1 && !n.isLoose
+	if others == 1 && len(n.branches) == 2 {
+		n.kind = kindOptional
+	}
 	return n, nil
 }
 
@@ -276,7 +280,7 @@ func (t *typer) definition(n *node, depth int) definition {
 	case kindArray:
 		items := t.definition(n.items, depth+1)
 		d.Items = &items
-	case kindUnion:
+	case kindUnion, kindOptional:
 		if n.isLoose {
 			return definition{Type: untyped}
 		}

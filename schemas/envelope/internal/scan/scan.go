@@ -31,7 +31,7 @@ type Scanner struct {
 }
 
 // Trust makes Reset take a text, this very string, without checking it: one that
-// was written as JSON a moment ago. "" ends that.
+// was written as JSON a moment ago. It holds until the next.
 func (s *Scanner) Trust(text string) { s.trusted = text }
 
 // Reset checks that text is one JSON value, and makes the Scanner walk over it.
