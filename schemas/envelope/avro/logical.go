@@ -134,7 +134,7 @@ func (n *node) unify(name string) {
 	case "timestampTz":
 		if n.has("timestamp", "offset") {
 			n.kind, n.only = kindOnly, n.at("timestamp")
-			if of := n.fields[n.only].node; of.kind == kindLong && of.name == "" { // it has been seen without
+			if of := n.fields[n.only].node; of.kind == kindLong && of.name == "" { // where the logical type stands beside the type, as in Datastream's documentation
 				n.fields[n.only].node = &node{kind: kindLong, typ: of.typ, name: instant + "timestamp-micros"}
 			}
 		}
