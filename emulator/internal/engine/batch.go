@@ -67,7 +67,7 @@ func (b *Batch) Add(values []any, sequence Sequence, deleted bool) error {
 	case b.cdc:
 		kind = rowUpserted
 	}
-	row[4], row[5], row[6], row[7] = sequence.count, b.ordinal, b.now.UnixMicro(), kind
+	row[4], row[5], row[7] = sequence.count, b.ordinal, kind // row[6] is when it is ingested: see place
 	for i, column := range s.Columns {
 		value := values[i]
 		if value == nil && b.defaults != nil && b.defaults[i] && !deleted {

@@ -15,6 +15,7 @@ func BenchmarkMerge(b *testing.B) {
 	const rows = 1_000_000
 	for range b.N {
 		e := newTestEngine(b, Options{DB: filepath.Join(b.TempDir(), "bench.db")})
+		e.HoldApplies(true)
 		t := newTestTable(b, e, "orders", mergeColumns, "id")
 		const values = "'customer ' || i % 1000, 'shipped', 4.5, i % 90 + .5, make_timestamptz(1700000000000000 + i), 'left with the neighbour at number ' || i % 400, true"
 		exec := func(query string) time.Duration {

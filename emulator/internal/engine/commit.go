@@ -75,22 +75,15 @@ func (c *committer) gather(first *Batch) []*Batch {
 // commit stores the batches. Each one's done gets its result when they are
 // durable, never before: what was acknowledged survives a kill.
 func (c *committer) commit(batches []*Batch) {
-	locked := map[*Table]bool{}
-	for _, b := range batches {
-		if !locked[b.table] {
-			// Held until the commit is through: a merge closes a generation only
-			// when none of its rows is still on its way.
-			b.table.mu.RLock()
-			locked[b.table] = true
-		}
+	tables := make([]*Table, len(batches))
+	for i, b := range batches {
+		tables[i] = b.table
 	}
-	defer func() {
-		for t := range locked {
-			t.mu.RUnlock()
-		}
-	}()
+	// Held until the commit is through: an apply closes a generation only when none of
+	// its rows is still on its way.
+	defer lockForReading(tables)()
 
-	current := place(batches)
+	current := c.place(batches)
 	if len(current) == 0 {
 		return
 	}
@@ -98,7 +91,7 @@ func (c *committer) commit(batches []*Batch) {
 	if err != nil && len(current) > 1 {
 		// One by one, so that a batch that the database refuses fails alone.
 		for _, b := range current {
-			if placed := place([]*Batch{b}); len(placed) > 0 {
+			if placed := c.place([]*Batch{b}); len(placed) > 0 {
 				b.done <- c.store(placed)
 			}
 		}
@@ -110,8 +103,10 @@ func (c *committer) commit(batches []*Batch) {
 }
 
 // place answers the batches that don't fit their table or stream as it is now, and
-// returns the others with the offsets they get.
-func place(batches []*Batch) []*Batch {
+// returns the others with the offsets they get. They are ingested now: no apply that
+// has closed their generation is later than they are.
+func (c *committer) place(batches []*Batch) []*Batch {
+	now := c.e.now()
 	placed := batches[:0:0]
 	next := map[*Stream]int64{}
 	for _, b := range batches {
@@ -132,6 +127,10 @@ func place(batches []*Batch) []*Batch {
 				continue
 			}
 			next[s] += int64(len(b.rows))
+		}
+		b.now = now
+		for _, row := range b.rows {
+			row[6] = now.UnixMicro()
 		}
 		placed = append(placed, b)
 	}

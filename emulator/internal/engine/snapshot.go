@@ -1,11 +1,9 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 )
@@ -45,15 +43,7 @@ func (e *Engine) Snapshot(ctx context.Context, refs []TableRef) (*Snapshot, erro
 			tables = append(tables, t)
 		}
 	}
-	slices.SortFunc(tables, func(a, b *Table) int { return cmp.Compare(a.id, b.id) })
-	for _, t := range tables {
-		t.mu.RLock()
-	}
-	defer func() {
-		for _, t := range tables {
-			t.mu.RUnlock()
-		}
-	}()
+	defer lockForReading(tables)()
 	s.at = e.now()
 	for _, t := range tables {
 		if t.dropped {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -51,6 +52,29 @@ type Table struct {
 
 	// Whether changes with and without a sequence were stored since the server started.
 	sequenced, unsequenced, warned atomic.Bool
+}
+
+// lockForReading locks tables' mu for reading, each once, always in the same order:
+// a writer that waits keeps new readers out, so that two readers who hold one of two
+// tables each would wait for each other's. unlock unlocks them.
+func lockForReading(all []*Table) (unlock func()) {
+	seen := make(map[*Table]bool, len(all))
+	var tables []*Table
+	for _, t := range all {
+		if !seen[t] {
+			seen[t] = true
+			tables = append(tables, t)
+		}
+	}
+	slices.SortFunc(tables, func(a, b *Table) int { return cmp.Compare(a.id, b.id) })
+	for _, t := range tables {
+		t.mu.RLock()
+	}
+	return func() {
+		for _, t := range tables {
+			t.mu.RUnlock()
+		}
+	}
 }
 
 // settings is what a table has beside its resource, as the catalog keeps it.
