@@ -147,8 +147,7 @@ const (
 
 // source returns which of the sources it is, "" for any other; where read_method
 // doesn't tell, by what source_metadata holds.
-func (d *Decoder) source() string {
-	m := &d.msg
+func (m *message) source() string {
 	for _, source := range [...]string{mysql, postgres, sqlServer, oracle, mongoDB} {
 		if strings.HasPrefix(m.readMethod, source) {
 			return source
@@ -174,7 +173,7 @@ func (d *Decoder) source() string {
 // table returns the source's name of the table, "" when it isn't given.
 func (d *Decoder) table() string {
 	space := d.msg.schema
-	if space == "" || d.source() == mysql {
+	if space == "" || d.msg.source() == mysql {
 		space = d.msg.database
 	}
 	if d.msg.table == "" || space == "" {

@@ -9,7 +9,7 @@ import (
 // sequence returns the change's sequence and its position for people to read.
 // Where the position can't be read the sequence is zero, and the text says why.
 func (d *Decoder) sequence(op change.Op) (change.Sequence, string) {
-	switch d.source() {
+	switch d.msg.source() {
 	case mysql:
 		return d.mysql(op)
 	case postgres:

@@ -200,7 +200,7 @@ func (d *Decoder) object(schema *connect.Schema, isWrapped bool) {
 			s.Pass(name) // for the outline
 			s.Cursor = at
 		}
-		d.Column(d.row, name)
+		d.Column(&d.row, name)
 	}
 }
 

@@ -66,7 +66,7 @@ func (r *Reader) row(schema *connect.Schema) Image {
 		if !more {
 			return r.Close(img)
 		}
-		r.Column(img, name)
+		r.Column(&img, name)
 	}
 }
 
@@ -83,7 +83,7 @@ func (r *Reader) Close(img Image) Image {
 
 // Column reads the value that the Scanner stands in front of as a column of the
 // image.
-func (r *Reader) Column(img Image, name string) {
+func (r *Reader) Column(img *Image, name string) {
 	var (
 		schema = img.schema.Field(name, len(r.columns)-img.start)
 		raw    = r.Scan.Value()
