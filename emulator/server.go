@@ -17,6 +17,7 @@ import (
 	"google.golang.org/grpc/keepalive"
 
 	"beamcdc/emulator/internal/engine"
+	"beamcdc/emulator/internal/faults"
 	"beamcdc/emulator/internal/rest"
 	"beamcdc/emulator/internal/writeapi"
 )
@@ -26,6 +27,7 @@ const (
 	DefaultProject         = "local"
 	DefaultAddr            = "127.0.0.1:0"
 	DefaultMaxRequestBytes = 10_485_760
+	DefaultIdleTimeout     = 10 * time.Minute
 )
 
 // Options says how a server runs. Its zero value is a server in memory, on free
@@ -45,12 +47,25 @@ type Options struct {
 	DB string
 
 	// Now is the clock that rows are ingested and tables are changed by. Defaults to
-	// time.Now. It is called from many goroutines.
+	// Clock's. It is called from many goroutines.
 	Now func() time.Time
+
+	// Clock is the clock that the admin endpoint moves. Defaults to one of the server's
+	// own, unless Now is given, and then to none.
+	Clock *Clock
 
 	// MaxRequestBytes is the largest AppendRows request that is accepted, in bytes of
 	// its serialized form. Defaults to DefaultMaxRequestBytes.
 	MaxRequestBytes int
+
+	// IdleTimeout is how long an AppendRows connection may be idle, by Now, before it
+	// is closed. Defaults to DefaultIdleTimeout; negative for any time.
+	IdleTimeout time.Duration
+
+	// OnCall, if it isn't nil, sees each call first, and says what goes wrong with it.
+	// It is called from many goroutines. Faults that SetFaults has set count too, where
+	// it says nothing.
+	OnCall func(Call) Effect
 
 	// Logger gets what the server has to say. Defaults to none.
 	Logger *slog.Logger
@@ -79,6 +94,7 @@ type Server struct {
 	log     *slog.Logger
 	engine  *engine.Engine
 	writes  *writeapi.Service
+	faults  *faults.Set
 
 	grpc         *grpc.Server
 	grpcListener net.Listener
@@ -101,7 +117,10 @@ func New(o Options) (*Server, error) {
 		o.RESTAddr = DefaultAddr
 	}
 	if o.Now == nil {
-		o.Now = time.Now
+		if o.Clock == nil {
+			o.Clock = &Clock{}
+		}
+		o.Now = o.Clock.Now
 	}
 	if o.MaxRequestBytes <= 0 {
 		o.MaxRequestBytes = DefaultMaxRequestBytes
@@ -109,8 +128,14 @@ func New(o Options) (*Server, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
+	switch {
+	case o.IdleTimeout == 0:
+		o.IdleTimeout = DefaultIdleTimeout
+	case o.IdleTimeout < 0:
+		o.IdleTimeout = 0
+	}
 	ctx := context.Background()
-	s := &Server{options: o, log: o.Logger}
+	s := &Server{options: o, log: o.Logger, faults: faults.NewSet(o.Now)}
 	if err := s.listen(ctx); err != nil {
 		return nil, err
 	}
@@ -118,7 +143,10 @@ func New(o Options) (*Server, error) {
 	if s.engine, err = engine.Open(ctx, engine.Options{DB: o.DB, Now: o.Now, Logger: o.Logger, MergeRows: o.mergeRows}); err != nil {
 		return nil, errors.Join(err, s.closeListeners())
 	}
-	s.writes = writeapi.New(s.engine, writeapi.Options{Logger: o.Logger, MaxRequestBytes: o.MaxRequestBytes, OnAppend: o.OnAppend})
+	s.writes = writeapi.New(s.engine, writeapi.Options{
+		Logger: o.Logger, Now: o.Now, MaxRequestBytes: o.MaxRequestBytes, OnAppend: o.OnAppend, Effect: s.effect, Hidden: s.faults.Hidden,
+		IdleTimeout: o.IdleTimeout,
+	})
 	s.serve()
 	return s, nil
 }
@@ -147,9 +175,13 @@ func (s *Server) serve() {
 		// Google's clients ping each minute; gRPC's default allows one ping in five.
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 5 * time.Second, PermitWithoutStream: true}),
 		grpc.WaitForHandlers(true),
+		grpc.UnaryInterceptor(s.writes.Intercept),
 	)
 	storagepb.RegisterBigQueryWriteServer(s.grpc, s.writes)
-	s.rest = &http.Server{Handler: rest.New(s.engine, rest.Options{Logger: s.log, BaseURL: s.RESTAddr(), Stats: func() any { return s.Stats() }}), ReadHeaderTimeout: time.Minute, ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelWarn)}
+	s.rest = &http.Server{
+		Handler:           s.admin(rest.New(s.engine, rest.Options{Logger: s.log, BaseURL: s.RESTAddr(), Stats: func() any { return s.Stats() }})),
+		ReadHeaderTimeout: time.Minute, ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
+	}
 	s.serving.Go(func() {
 		if err := s.grpc.Serve(s.grpcListener); err != nil && !errors.Is(err, grpc.ErrServerStopped) {
 			s.log.Error("serving gRPC", "error", err)

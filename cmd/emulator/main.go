@@ -54,6 +54,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags.StringVar(&o.GRPCAddr, "grpc_addr", "127.0.0.1:9060", "host:port of the Storage Write API; port 0 takes a free one")
 	flags.StringVar(&o.RESTAddr, "rest_addr", "127.0.0.1:9050", "host:port of the REST API; port 0 takes a free one")
 	flags.IntVar(&o.MaxRequestBytes, "max_request_bytes", emulator.DefaultMaxRequestBytes, "the largest AppendRows request, in bytes")
+	flags.DurationVar(&o.IdleTimeout, "idle_timeout", emulator.DefaultIdleTimeout, "how long an AppendRows connection may be idle; negative for any time")
+	script := flags.String("faults", "", "a YAML file with what is to go wrong, as PUT /emulator/v1/faults takes it")
 	verbose := flags.Bool("verbose", false, "log every refused request too")
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
@@ -67,12 +69,22 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	case o.MaxRequestBytes <= 0:
 		return usage(stderr, "--max_request_bytes must be positive")
 	}
+	var faults []emulator.Fault
+	if *script != "" {
+		text, err := os.ReadFile(*script)
+		if err != nil {
+			return usage(stderr, "--faults: "+err.Error())
+		}
+		if faults, err = emulator.ParseFaults(text); err != nil {
+			return usage(stderr, fmt.Sprintf("--faults %s: %v", *script, err))
+		}
+	}
 	level := slog.LevelInfo
 	if *verbose {
 		level = slog.LevelDebug
 	}
 	o.Logger = slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level}))
-	if err := serve(ctx, o, datasets, stdout); err != nil {
+	if err := serve(ctx, o, datasets, faults, stdout); err != nil {
 		_, _ = fmt.Fprintf(stderr, "emulator: %v\n", err)
 		return 1
 	}
@@ -85,10 +97,13 @@ func usage(stderr io.Writer, problem string) int {
 	return 2
 }
 
-func serve(ctx context.Context, o emulator.Options, datasets []string, stdout io.Writer) error {
+func serve(ctx context.Context, o emulator.Options, datasets []string, faults []emulator.Fault, stdout io.Writer) error {
 	server, err := emulator.New(o)
 	if err != nil {
 		return err
+	}
+	if err := server.SetFaults(faults); err != nil {
+		return errors.Join(fmt.Errorf("setting faults: %w", err), server.Close())
 	}
 	for _, name := range datasets {
 		if err := server.CreateDataset(ctx, name); err != nil {

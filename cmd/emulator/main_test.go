@@ -106,3 +106,48 @@ func TestExitStatus(t *testing.T) {
 		}
 	}
 }
+
+// Faults of a script count from the start; a script that can't be meant is a bad flag.
+func TestFaults(t *testing.T) {
+	for text, want := range map[string]string{
+		"[{code: NOPE}]":                 `"NOPE" is no gRPC code`,
+		"[{code: ABORTED, colour: red}]": "colour",
+	} {
+		script := filepath.Join(t.TempDir(), "faults.yaml")
+		if err := os.WriteFile(script, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		cmd := command(t, "--grpc_addr=127.0.0.1:0", "--rest_addr=127.0.0.1:0", "--faults", script)
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
+		if err := cmd.Run(); err == nil || cmd.ProcessState.ExitCode() != 2 || !strings.Contains(stderr.String(), want) {
+			t.Errorf("%s: error %v, %s", text, err, stderr.String())
+		}
+	}
+	script := filepath.Join(t.TempDir(), "faults.yaml")
+	if err := os.WriteFile(script, []byte("- {method: GetWriteStream, delay: 1s}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := command(t, "--grpc_addr=127.0.0.1:0", "--rest_addr=127.0.0.1:0", "--faults", script)
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(stdout).ReadString('\n')
+	_, rest, ok := strings.Cut(strings.TrimSpace(line), "rest=")
+	if err != nil || !ok {
+		t.Fatalf("ready line %q, error %v", line, err)
+	}
+	if list := get(t, rest+"/emulator/v1/faults"); !strings.Contains(list, "GetWriteStream") {
+		t.Errorf("faults %s", list)
+	}
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+}

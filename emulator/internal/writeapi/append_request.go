@@ -31,7 +31,7 @@ func (c *connection) read(request *storagepb.AppendRowsRequest) (*engine.Batch, 
 	if request.GetProtoRows() == nil {
 		return nil, invalidAppend(c.stream, "Request failed: data format unspecified")
 	}
-	t, err := c.service.engine.Table(c.ref)
+	t, err := c.service.table(c.ref)
 	if err != nil {
 		return nil, tableNotFound(c.stream)
 	}

@@ -1,10 +1,12 @@
 package writeapi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
 	"maps"
+	"time"
 
 	"cloud.google.com/go/bigquery/storage/apiv1/storagepb"
 	"google.golang.org/grpc/codes"
@@ -38,6 +40,9 @@ const maxWaiting = 64
 //   - Rows are UPSERTs and DELETEs on one connection, or plain rows (INSERT, or
 //     nothing in _CHANGE_TYPE) on another, by the first row that the connection
 //     stores.
+//   - A connection on which nothing came or went for Options.IdleTimeout ends with
+//     ABORTED.
+//   - A fault may do all sorts of things: see package faults.
 //   - A table whose schema has changed since the connection was opened answers with
 //     updated_schema once.
 //   - A stream that was created takes plain rows alone, and answers with the offset
@@ -47,7 +52,8 @@ const maxWaiting = 64
 func (s *Service) AppendRows(stream storagepb.BigQueryWrite_AppendRowsServer) error {
 	ctx, cancel := context.WithCancel(stream.Context())
 	defer cancel()
-	c := &connection{service: s, holds: &upsertHolds{}}
+	c := &connection{service: s, holds: &upsertHolds{}, idle: &idleness{now: s.options.Now, limit: s.options.IdleTimeout}}
+	c.idle.touch()
 	defer c.holds.release()
 	replies := make(chan reply, maxWaiting)
 	received := make(chan error, 1)
@@ -57,7 +63,7 @@ func (s *Service) AppendRows(stream storagepb.BigQueryWrite_AppendRowsServer) er
 		received <- c.receive(ctx, stream, replies)
 		close(replies)
 	}()
-	if err := sendReplies(ctx, stream, replies); err != nil {
+	if err := sendReplies(ctx, stream, c.idle, replies); err != nil {
 		return err
 	}
 	return <-received
@@ -67,12 +73,19 @@ func (s *Service) AppendRows(stream storagepb.BigQueryWrite_AppendRowsServer) er
 type reply func(ctx context.Context) (*storagepb.AppendRowsResponse, error)
 
 // sendReplies sends responses in the order of the requests.
-func sendReplies(ctx context.Context, stream storagepb.BigQueryWrite_AppendRowsServer, replies <-chan reply) error {
+func sendReplies(ctx context.Context, stream storagepb.BigQueryWrite_AppendRowsServer, idle *idleness, replies <-chan reply) error {
+	watch := time.NewTicker(idleWatch)
+	defer watch.Stop()
 	for {
 		var r reply
 		var more bool
 		select {
 		case r, more = <-replies:
+		case <-watch.C:
+			if err := idle.over(); err != nil {
+				return err
+			}
+			continue
 		case <-ctx.Done(): // a hook may keep the receiver
 			return ctx.Err()
 		}
@@ -83,6 +96,7 @@ func sendReplies(ctx context.Context, stream storagepb.BigQueryWrite_AppendRowsS
 		if err != nil {
 			return err
 		}
+		idle.touch()
 		if response == nil {
 			continue
 		}
@@ -95,6 +109,7 @@ func sendReplies(ctx context.Context, stream storagepb.BigQueryWrite_AppendRowsS
 // connection is one AppendRows connection, and what sticks to it.
 type connection struct {
 	service  *Service
+	idle     *idleness
 	stream   string // "" before the first request
 	ref      engine.TableRef
 	id       string                        // of the stream within its table
@@ -137,6 +152,7 @@ func (c *connection) receive(ctx context.Context, stream storagepb.BigQueryWrite
 		if err != nil {
 			return err
 		}
+		c.idle.touch()
 		r, err := c.handle(ctx, request)
 		if err != nil {
 			return err
@@ -159,9 +175,25 @@ func (c *connection) handle(ctx context.Context, request *storagepb.AppendRowsRe
 			return func(context.Context) (*storagepb.AppendRowsResponse, error) { return response, err }, nil
 		}
 	}
+	effect, err := c.service.effect(ctx, "AppendRows", cmp.Or(request.GetWriteStream(), c.stream), request)
+	if err != nil {
+		return nil, err
+	}
 	if err := c.stick(request); err != nil {
 		return nil, err
 	}
+	if r, err := c.faulty(request, &effect); r != nil || err != nil {
+		return r, err
+	}
+	r, err := c.store(ctx, request)
+	if err != nil {
+		return nil, err
+	}
+	return losing(r, &effect), nil
+}
+
+// store takes a request's rows.
+func (c *connection) store(ctx context.Context, request *storagepb.AppendRowsRequest) (reply, error) {
 	batch, err := c.read(request)
 	if err == nil {
 		err = c.service.engine.Append(ctx, batch)

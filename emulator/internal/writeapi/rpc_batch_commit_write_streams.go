@@ -28,7 +28,7 @@ func (s *Service) BatchCommitWriteStreams(
 	if err != nil {
 		return nil, err
 	}
-	if _, err := s.engine.Table(ref); err != nil {
+	if _, err := s.table(ref); err != nil {
 		return nil, rpcError(request.GetParent(), tableNotFound(request.GetParent()))
 	}
 	ids, err := idsOf(ref, request.GetWriteStreams())

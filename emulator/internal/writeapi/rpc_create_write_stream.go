@@ -38,7 +38,7 @@ func (s *Service) CreateWriteStream(ctx context.Context, request *storagepb.Crea
 	if !ok {
 		return nil, status.Errorf(codes.InvalidArgument, "Invalid stream type: %v.%s", request.GetWriteStream().GetType(), entity(request.GetParent()))
 	}
-	if _, err := s.engine.Table(ref); err != nil {
+	if _, err := s.table(ref); err != nil {
 		return nil, rpcError(request.GetParent(), tableNotFound(request.GetParent()))
 	}
 	stream, err := s.engine.CreateStream(ctx, ref, kind)

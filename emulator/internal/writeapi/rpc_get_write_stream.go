@@ -23,7 +23,7 @@ func (s *Service) GetWriteStream(_ context.Context, request *storagepb.GetWriteS
 	if err != nil {
 		return nil, err
 	}
-	t, err := s.engine.Table(ref)
+	t, err := s.table(ref)
 	if err != nil {
 		return nil, rpcError(request.GetName(), tableNotFound(request.GetName()))
 	}

@@ -5,20 +5,32 @@ package writeapi
 import (
 	"log/slog"
 	"sync/atomic"
+	"time"
 
 	"cloud.google.com/go/bigquery/storage/apiv1/storagepb"
 
 	"beamcdc/emulator/internal/engine"
+	"beamcdc/emulator/internal/faults"
 )
 
-// Options says how the Write API is served. All but OnAppend are required.
+// Options says how the Write API is served. The first three are required.
 type Options struct {
 	Logger *slog.Logger
+	// Now is the clock that idle connections and what is new about a table go by.
+	Now func() time.Time
 	// MaxRequestBytes is the largest AppendRows request that is accepted, in bytes of
 	// its serialized form.
 	MaxRequestBytes int
 	// OnAppend sees each AppendRows request first, and can answer in its place.
 	OnAppend func(req *storagepb.AppendRowsRequest) (resp *storagepb.AppendRowsResponse, err error, handled bool)
+	// Effect says what goes wrong with a call, nil for nothing ever.
+	Effect func(faults.Call) faults.Effect
+	// Hidden says for how long this API doesn't know what is new about a table,
+	// "project.dataset.table"; nil for never.
+	Hidden func(table string) time.Duration
+	// IdleTimeout is how long a connection may send nothing before it is closed; 0
+	// for any time.
+	IdleTimeout time.Duration
 }
 
 // Service is the gRPC service BigQueryWrite.

@@ -63,7 +63,7 @@ func (s *Service) find(name, method string) (*engine.Stream, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := s.engine.Table(ref); err != nil {
+	if _, err := s.table(ref); err != nil {
 		return nil, rpcError(name, tableNotFound(name))
 	}
 	if id == defaultStream {

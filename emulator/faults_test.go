@@ -1,0 +1,242 @@
+package emulator
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"cloud.google.com/go/bigquery/storage/apiv1/storagepb"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+// tell sends a request to the admin endpoint.
+func (e *env) tell(method, path, body string, want int) string {
+	e.t.Helper()
+	request, err := http.NewRequestWithContext(e.t.Context(), method, e.RESTAddr()+"/emulator/v1/"+path, strings.NewReader(body))
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	text, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode != want {
+		e.t.Fatalf("%s %s: status %d, error %v, want %d: %s", method, path, response.StatusCode, err, want, text)
+	}
+	return string(text)
+}
+
+// ended sends a request and returns the status with which the connection ends.
+func (w *writer) ended(r *storagepb.AppendRowsRequest) *status.Status {
+	w.env.t.Helper()
+	if err := w.stream.Send(r); err != nil && !errors.Is(err, io.EOF) {
+		w.env.t.Fatal(err)
+	}
+	response, err := w.stream.Recv()
+	if err == nil {
+		w.env.t.Fatalf("the connection goes on: %v", response)
+	}
+	return status.Convert(err)
+}
+
+func row1(id string) string { return `{"id":` + id + `,"_CHANGE_TYPE":"UPSERT"}` }
+
+func TestFaults_append(t *testing.T) {
+	for _, test := range []struct {
+		fault  string
+		code   codes.Code
+		ends   bool // the connection does
+		stored bool
+		text   string
+	}{
+		{"code: UNAVAILABLE", codes.Unavailable, false, false, "The emulator was told to fail. Entity: " + streamOf("t")},
+		{"code: INTERNAL, message: oops, end_connection: true", codes.Internal, true, false, "oops"},
+		{"cut: before", codes.Unavailable, true, false, "The connection was cut."},
+		{"cut: after", codes.Unavailable, true, true, "The connection was cut."},
+		{"reject_rows: [0, 7], reject_message: no", codes.InvalidArgument, false, false, "Errors found while processing rows."},
+		{"delay: 1ms", codes.OK, false, true, ""},
+	} {
+		t.Run(test.fault, func(t *testing.T) {
+			e := newEnv(t, Options{})
+			e.table("t", "id INTEGER", "id")
+			e.tell("PUT", "faults", "[{times: 1, "+test.fault+"}]", http.StatusOK)
+			w := e.writer("t", true)
+			if r := w.request(row1("1")); test.ends {
+				if st := w.ended(r); st.Code() != test.code || !strings.Contains(st.Message(), test.text) {
+					t.Errorf("the connection ends with %v, want %s %q", st, test.code, test.text)
+				}
+			} else {
+				response := w.send(r)
+				if got := status.FromProto(response.GetError()); got.Code() != test.code || !strings.Contains(got.Message(), test.text) {
+					t.Errorf("response %v, want %s %q", response, test.code, test.text)
+				}
+				w.append(row1("2")) // what the request said of its stream sticks
+			}
+			rows, err := e.Rows(t.Context(), "d", "t")
+			want := 0
+			if test.stored {
+				want++
+			}
+			if !test.ends {
+				want++
+			}
+			if err != nil || len(rows) != want {
+				t.Errorf("%d rows, error %v, want %d", len(rows), err, want)
+			}
+			if list := e.tell("GET", "faults", "", http.StatusOK); !strings.Contains(list, `"happened":1`) {
+				t.Errorf("faults %s", list)
+			}
+		})
+	}
+}
+
+func TestFaults_rejectedRow(t *testing.T) {
+	e := newEnv(t, Options{})
+	e.table("t", "id INTEGER", "id")
+	e.tell("PUT", "faults", `[{"reject_rows":[1],"reject_message":"no"}]`, http.StatusOK)
+	w := e.writer("t", true)
+	if got := w.send(w.request(row1("1"), row1("2"))).GetRowErrors(); len(got) != 1 || got[0].GetIndex() != 1 || got[0].GetMessage() != "no" {
+		t.Errorf("row errors %v", got)
+	}
+}
+
+// A response that is lost leaves the connection open, and those that follow come.
+func TestFaults_lostResponse(t *testing.T) {
+	e := newEnv(t, Options{})
+	e.table("t", "id INTEGER", "id")
+	e.tell("PUT", "faults", "[{lose_response: true, times: 1}]", http.StatusOK)
+	w := e.writer("t", true)
+	if err := w.stream.Send(w.request(row1("1"))); err != nil {
+		t.Fatal(err)
+	}
+	w.append(row1("2"))
+	e.want("t", ids(1, 2)...)
+}
+
+func TestFaults_throttle(t *testing.T) {
+	e := newEnv(t, Options{})
+	e.table("t", "id INTEGER", "id")
+	e.tell("POST", "clock", `{"freeze":"2026-01-02T03:04:05Z"}`, http.StatusOK)
+	e.tell("PUT", "faults", "[{bytes_per_second: 1}]", http.StatusOK)
+	w := e.writer("t", true)
+	w.append(row1("1"))
+	wantError(t, w.send(w.request(row1("2"))), codes.ResourceExhausted, 0, "Exceeds 'AppendRows throughput' quota")
+	e.tell("POST", "clock", `{"advance":"1s"}`, http.StatusOK)
+	w.append(row1("3"))
+}
+
+func TestFaults_unary(t *testing.T) {
+	e := newEnv(t, Options{})
+	e.table("t", "id INTEGER", "id")
+	client := storagepb.NewBigQueryWriteClient(e.conn)
+	get := func() error {
+		_, err := client.GetWriteStream(t.Context(), &storagepb.GetWriteStreamRequest{Name: streamOf("t")})
+		return err
+	}
+	e.tell("PUT", "faults", "[{method: GetWriteStream, table: p.d.t, code: PERMISSION_DENIED, storage_error: STREAM_NOT_FOUND, times: 1}]", http.StatusOK)
+	e.wantStorageError(get(), codes.PermissionDenied, storagepb.StorageError_STREAM_NOT_FOUND)
+	if err := get(); err != nil {
+		t.Error(err)
+	}
+	e.tell("PUT", "faults", "[{method: CreateWriteStream, cut: after}]", http.StatusOK)
+	_, err := client.CreateWriteStream(t.Context(), &storagepb.CreateWriteStreamRequest{
+		Parent: "projects/p/datasets/d/tables/t", WriteStream: &storagepb.WriteStream{Type: storagepb.WriteStream_PENDING},
+	})
+	if status.Code(err) != codes.Unavailable {
+		t.Errorf("error %v", err)
+	}
+	e.tell("DELETE", "faults", "", http.StatusOK)
+	if list := e.tell("GET", "faults", "", http.StatusOK); list != `{"faults":[]}`+"\n" {
+		t.Errorf("faults %s", list)
+	}
+}
+
+// "BigQuery's metadata lags by minutes": a new table isn't there yet for the Write API.
+func TestFaults_hideNew(t *testing.T) {
+	clock := &Clock{}
+	e := newEnv(t, Options{Clock: clock})
+	clock.Freeze(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
+	e.table("old", "id INTEGER", "id")
+	message := e.descriptor("old", true)
+	if err := e.SetFaults([]Fault{{Effect: Effect{HideNew: 2 * time.Minute}, Table: "d.*"}}); err != nil {
+		t.Fatal(err)
+	}
+	clock.Advance(119 * time.Second)
+	w := e.writerWith("old", message)
+	wantError(t, w.send(w.request(row1("1"))), codes.NotFound, storagepb.StorageError_TABLE_NOT_FOUND, "Requested entity was not found.")
+	clock.Advance(time.Second)
+	w.append(row1("1"))
+}
+
+func TestOnCall(t *testing.T) {
+	var seen []Call
+	e := newEnv(t, Options{OnCall: func(c Call) Effect {
+		seen = append(seen, c)
+		if len(seen) == 2 {
+			return Effect{Code: "ABORTED"}
+		}
+		return Effect{}
+	}})
+	e.table("t", "id INTEGER", "id")
+	w := e.writer("t", true)
+	wantError(t, w.send(w.request(row1("1"))), codes.Aborted, 0, "The emulator was told to fail.")
+	if len(seen) != 2 || seen[0].Method != "GetWriteStream" || seen[1].Method != "AppendRows" || seen[1].Table != "p.d.t" || seen[1].Request == nil {
+		t.Errorf("calls %v", seen)
+	}
+}
+
+// The service closes a connection on which nothing happens.
+func TestIdleConnection(t *testing.T) {
+	clock := &Clock{}
+	e := newEnv(t, Options{Clock: clock, IdleTimeout: 600 * time.Second})
+	e.table("t", "id INTEGER", "id")
+	w := e.writer("t", true)
+	w.append(row1("1"))
+	clock.Advance(599 * time.Second)
+	w.append(row1("2"))
+	clock.Advance(600 * time.Second)
+	if _, err := w.stream.Recv(); status.Code(err) != codes.Aborted || !strings.Contains(err.Error(), "inactive for 600 seconds") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestAdmin_refuses(t *testing.T) {
+	e := newEnv(t, Options{Now: time.Now})
+	for path, bodies := range map[string][]string{
+		"PUT faults": {"[{code: NOPE}]", "{"},
+		"POST clock": {`{"advance":"1h"}`},
+		"POST apply": {"x"},
+	} {
+		method, path, _ := strings.Cut(path, " ")
+		for _, body := range bodies {
+			e.tell(method, path, body, http.StatusBadRequest)
+		}
+	}
+	moved := newEnv(t, Options{})
+	for _, body := range []string{"x", `{"advance":"soon"}`, `{"freeze":"today"}`} {
+		moved.tell("POST", "clock", body, http.StatusBadRequest)
+	}
+}
+
+func TestClock(t *testing.T) {
+	var c Clock
+	if d := time.Until(c.Now()); d < -time.Second || d > time.Second {
+		t.Errorf("a new clock is off by %v", d)
+	}
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	c.Freeze(at)
+	c.Advance(time.Hour)
+	if got := c.Now(); !got.Equal(at.Add(time.Hour)) {
+		t.Errorf("frozen at %v", got)
+	}
+	c.Run()
+	if d := c.Now().Sub(at.Add(time.Hour)); d < 0 || d > time.Minute {
+		t.Errorf("running again, it is off by %v", d)
+	}
+}
