@@ -107,7 +107,7 @@ func serve(ctx context.Context, o emulator.Options, datasets []string, faults []
 	}
 	for _, name := range datasets {
 		if err := server.CreateDataset(ctx, name); err != nil {
-			return errors.Join(fmt.Errorf("creating dataset: %w", err), server.Close())
+			return errors.Join(fmt.Errorf("creating dataset %s: %w", name, err), server.Close())
 		}
 	}
 	if _, err := fmt.Fprintf(stdout, "ready grpc=%s rest=%s\n", server.GRPCAddr(), server.RESTAddr()); err != nil {
