@@ -2,7 +2,10 @@
 // server for the Storage Write API's default stream and a REST server for datasets
 // and tables, to which Google's own client libraries talk unchanged. It applies
 // UPSERTs and DELETEs as BigQuery documents it: for each key the change with the
-// highest _CHANGE_SEQUENCE_NUMBER wins, whatever the order in which they came.
+// highest _CHANGE_SEQUENCE_NUMBER wins, whatever the order in which they came. Changes
+// wait until a background apply merges them into the table's baseline, which is due
+// by max_staleness and Options.Now; a query within max_staleness of the last apply sees
+// the baseline, any other one a runtime merge.
 //
 //	server, err := emulator.New(emulator.Options{})
 //	…

@@ -16,7 +16,7 @@ import (
 	"github.com/duckdb/duckdb-go/v2"
 )
 
-// Options says how an engine runs. All but DB and MergeRows are required.
+// Options says how an engine runs. Now and Logger are required.
 type Options struct {
 	// DB is the file that holds the tables; it is created if it is absent, and no
 	// other process may have it open. "" keeps the tables in memory.
@@ -27,6 +27,10 @@ type Options struct {
 	Now func() time.Time
 
 	Logger *slog.Logger
+
+	// Prepare, if it isn't nil, makes known to DuckDB what queries need: functions, for
+	// all connections. It is called once, before anything else.
+	Prepare func(ctx context.Context, conn *sql.Conn) error
 
 	// MergeRows is the least number of pending changes that are merged without being
 	// asked for. Defaults to defaultMergeRows.
@@ -95,7 +99,13 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	if e.catalog, err = e.loadCatalog(ctx); err == nil {
+	if o.Prepare != nil {
+		err = e.prepare(ctx, o.Prepare)
+	}
+	if err == nil {
+		e.catalog, err = e.loadCatalog(ctx)
+	}
+	if err == nil {
 		err = e.loadJobs(ctx)
 	}
 	if err == nil {
@@ -106,6 +116,17 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 		return nil, errors.Join(err, e.db.Close())
 	}
 	return e, nil
+}
+
+func (e *Engine) prepare(ctx context.Context, f func(ctx context.Context, conn *sql.Conn) error) error {
+	conn, err := e.db.Conn(ctx)
+	if err != nil {
+		return fmt.Errorf("connecting to the database: %w", err)
+	}
+	if err := f(ctx, conn); err != nil {
+		return errors.Join(fmt.Errorf("preparing the database: %w", err), conn.Close())
+	}
+	return conn.Close()
 }
 
 // openDatabase opens the database file, or a database in memory.

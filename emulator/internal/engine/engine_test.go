@@ -1,12 +1,16 @@
 package engine
 
 import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
 	"log/slog"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/duckdb/duckdb-go/v2"
 	bq "google.golang.org/api/bigquery/v2"
 )
 
@@ -132,4 +136,29 @@ func TestCommit_BadBatchFailsAlone(t *testing.T) {
 	if got := e.Stats(); got.Rows != 3 || got.Pending != 3 {
 		t.Errorf("stats %+v", got)
 	}
+}
+
+// What Options.Prepare makes known is there for every connection.
+func TestPrepare(t *testing.T) {
+	e := newTestEngine(t, Options{Prepare: func(_ context.Context, conn *sql.Conn) error {
+		return duckdb.RegisterScalarUDF(conn, "twice", twice{})
+	}})
+	newTestTable(t, e, "t", "id INTEGER")
+	mustMutate(t, e, Changed{Inserted: 1}, "t", "", "SELECT 'INSERT', NULL, twice(21)", "id")
+	wantRows(t, e, "t", `{"id":"42"}`)
+}
+
+// twice is a function for DuckDB.
+type twice struct{}
+
+func (twice) Config() duckdb.ScalarFuncConfig {
+	bigint, err := duckdb.NewTypeInfo(duckdb.TYPE_BIGINT)
+	if err != nil {
+		panic(err)
+	}
+	return duckdb.ScalarFuncConfig{InputTypeInfos: []duckdb.TypeInfo{bigint}, ResultTypeInfo: bigint}
+}
+
+func (twice) Executor() duckdb.ScalarFuncExecutor {
+	return duckdb.ScalarFuncExecutor{RowExecutor: func(values []driver.Value) (any, error) { return 2 * values[0].(int64), nil }}
 }

@@ -13,9 +13,13 @@ type Error struct {
 	Status   string // google.rpc.Code's name
 	Message  string
 	Location string // "" or what is at fault: a header, a parameter
+	cause    error
 }
 
 func (e *Error) Error() string { return e.Message }
+
+// Unwrap is the error that DuckDB gave, if it was one.
+func (e *Error) Unwrap() error { return e.cause }
 
 // Invalid is the error for a request that BigQuery refuses: 400.
 func Invalid(format string, args ...any) error {

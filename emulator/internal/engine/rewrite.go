@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"net/http"
 	"strings"
 	"time"
 )
@@ -40,7 +41,10 @@ func (w *rewrite) stage(ctx context.Context, query string, args []any, columns [
 	}
 	text := fmt.Sprintf("CREATE OR REPLACE TEMP TABLE changes AS SELECT %s FROM (%s) AS q(%s)", strings.Join(values, ", "), query, strings.Join(names, ", "))
 	if _, err := w.tx.ExecContext(ctx, text, args...); err != nil {
-		return Invalid("%v", err)
+		if ctx.Err() != nil {
+			return fmt.Errorf("running a statement: %w", err)
+		}
+		return &Error{Code: http.StatusBadRequest, Reason: "invalidQuery", Status: "INVALID_ARGUMENT", Message: err.Error(), cause: err}
 	}
 	return nil
 }
