@@ -39,10 +39,12 @@
 //
 // Event.BeforeComplete is set for deletes alone, where the format promises the
 // whole row: Maxwell's, Canal's, and Spanner's whose old values are all there. A
-// before image of Debezium's from PostgreSQL is null, the key, or the whole row with the values of types' zeros for what its replica identity
-// leaves out, and nothing in the message tells the last two apart; MySQL's
-// depends on binlog_row_image. Datastream's deletes hold a row, of which its
-// documentation promises no more than the key.
+// before image of Debezium's from PostgreSQL is null, the key, or the whole row
+// with the values of types' zeros for what its replica identity leaves out, and
+// nothing in the message tells the last two apart; from MySQL it depends on
+// binlog_row_image. Datastream's deletes hold a row, of which its documentation
+// promises no more than the key. Before an update Maxwell, Canal, DMS and Sequin
+// tell the columns that changed.
 //
 // # Order
 //
