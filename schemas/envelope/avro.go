@@ -89,8 +89,7 @@ func (d *Decoder) setTypes(types *connect.Schema) {
 // readingAvro gives an error its path. One that isn't the message's fault stays
 // what it is.
 func readingAvro(err error) error {
-	var e *outcome.Error
-	if errors.As(err, &e) {
+	if _, ok := errors.AsType[*outcome.Error](err); ok {
 		return decoding("the", err)
 	}
 	return fmt.Errorf("decoding the envelope: %w", err)

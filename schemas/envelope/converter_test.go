@@ -63,10 +63,10 @@ func (c *converter) convert(m change.Message) change.Message {
 	if err := json.Unmarshal(m.Data, &wrapped); err != nil {
 		c.t.Fatal(err)
 	}
-	data := []byte{0, 0, 0, 0, byte(len(c.schemas) + 1)}
+	id := len(c.schemas) + 1
 	schema, value := c.encode(&wrapped.Schema, wrapped.Payload)
-	c.schemas[avro.Ref{ID: uint64(binary.BigEndian.Uint32(data[1:]))}] = schema
-	m.Data = append(data, value...)
+	c.schemas[avro.Ref{ID: uint64(id)}] = schema
+	m.Data = append(binary.BigEndian.AppendUint32([]byte{0}, uint32(id)), value...)
 	return m
 }
 
@@ -140,8 +140,9 @@ func guess(raw jsontext.Value) string {
 		return "boolean"
 	case '{':
 		return "struct"
+	default:
+		return "string"
 	}
-	return "string"
 }
 
 func membersOf(raw jsontext.Value) func(yield func(string, jsontext.Value) bool) {

@@ -134,8 +134,7 @@ func (s *schemaSource) ask(ref envelope.SchemaRef) (string, error) {
 	defer cancel()
 	for pause := minPause; ; pause = min(2*pause, maxPause) {
 		text, err := s.try(ctx, ref, get)
-		var again *transientError
-		if !errors.As(err, &again) {
+		if _, again := errors.AsType[*transientError](err); !again {
 			return text, err
 		}
 		select {

@@ -70,8 +70,9 @@ func classify(err error) error {
 		return fmt.Errorf("permission denied; the pipeline's account needs pubsub.schemas.get, as in roles/pubsub.viewer: %w", err)
 	case codes.Unauthenticated, codes.Unimplemented:
 		return err
+	default:
+		return &transientError{err}
 	}
-	return &transientError{err}
 }
 
 func (t *topicSchemas) connect() (*pubsub.SchemaClient, error) {

@@ -169,12 +169,14 @@ func TestTypes(t *testing.T) {
 		{
 			`{"type":"bytes","scale":2,"precision":64,"connect.version":1,"connect.parameters":{"scale":"2","connect.decimal.precision":"10"},` +
 				`"connect.name":"org.apache.kafka.connect.data.Decimal","logicalType":"decimal"}`,
-			[]byte{4, 0x30, 0x39}, change.Decimal("123.45"),
+			[]byte{4, 0x30, 0x39},
+			change.Decimal("123.45"),
 		},
 		{`{"type":"bytes","connect.name":"org.apache.kafka.connect.data.Decimal","connect.parameters":{"scale":"70"}}`, []byte{2, 1}, change.Decimal("0." + strings.Repeat("0", 69) + "1")},
 		{
 			`{"type":"record","name":"VariableScaleDecimal","namespace":"io.debezium.data","fields":[{"name":"scale","type":"int"},{"name":"value","type":"bytes"}]}`,
-			[]byte{3, 4, 0x04, 0xE2}, change.Decimal("125000"),
+			[]byte{3, 4, 0x04, 0xE2},
+			change.Decimal("125000"),
 		},
 		{
 			`{"type":"record","name":"Point","namespace":"io.debezium.data.geometry","fields":[{"name":"x","type":"double"},{"name":"wkb","type":["null","bytes"]},{"name":"srid","type":["null","int"]}]}`,
