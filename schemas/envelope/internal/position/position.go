@@ -64,8 +64,17 @@ func Postgres(epoch, lastCommit, lsn uint64, op change.Op) change.Sequence {
 	return change.NewSequence(epoch, max(lastCommit, lsn), lsn, Ordinal(op))
 }
 
-// MySQL returns the sequence of a change at a position of the binary log. Rows
-// of one statement share pos and differ in row.
+// MySQL returns the sequence of a change at a position of the binary log, whose
+// row-th row it is in its event.
+//
+// It is the order of commits: the server writes each transaction to the log in
+// one piece when it commits, in the order of the commits, and fills one file
+// after the other. Rows of one event share pos and differ in row.
+//
+// The traps: a file's number is a number, not a text (.999999 is before
+// .1000000); another server numbers its files by itself, so that a failover takes
+// an epoch; a GTID is no number that grows. A snapshot's row has the position at
+// which the snapshot began, and sorts below all changes from there on.
 func MySQL(epoch, file, pos, row uint64, op change.Op) change.Sequence {
 	if op == change.OpSnapshot {
 		return change.NewSequence(epoch, file, pos, 0)
