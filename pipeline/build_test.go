@@ -356,6 +356,22 @@ func TestBuild_dropsNothingLate(t *testing.T) {
 	}
 }
 
+// A rule's expression orders its changes instead of the format: here the format's
+// order, by commit, is the reverse of the expression's.
+func TestBuild_sequence(t *testing.T) {
+	w := newWorld(t, ordersConfig+"    sequence: data.source.lsn\ndead_letters: {directory: "+t.TempDir()+"}")
+	var messages []message
+	for i := range 5 {
+		messages = append(messages, debezium("u", nil, order(1, fmt.Sprint(i)), 100-i, 10+i))
+	}
+	messages[1], messages[4] = messages[4], messages[1]
+	w.publish(messages...)
+	checkCounts(t, w.run(), 5)
+	if diff := cmp.Diff([]string{`{"id":"1","status":"4"}`}, w.rows("shop", "orders")); diff != "" {
+		t.Errorf("rows (-want +got):\n%s", diff)
+	}
+}
+
 // Invariant 2, through everything: a source's history, shuffled and partly
 // delivered twice, leaves the source's rows.
 func TestBuild_convergence(t *testing.T) {

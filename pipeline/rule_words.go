@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"beamcdc/schemas/expression"
 	"beamcdc/schemas/table"
 )
 
@@ -76,9 +77,6 @@ func texts[W ~string](words []W) []string {
 func (o *Options) validateUnsupported(i int, report reporter) {
 	r := &o.Tables[i]
 	at := fmt.Sprintf("tables[%d].", i)
-	if r.Sequence != "" {
-		report(at+"sequence", "it is not supported yet")
-	}
 	for _, w := range ruleWords {
 		if word := *w.field(r); slices.Contains(w.Words, word) && !slices.Contains(w.Done, word) {
 			report(at+w.Key, "%s is not supported yet; it takes %s", word, strings.Join(w.Done, ", "))
@@ -89,8 +87,8 @@ func (o *Options) validateUnsupported(i int, report reporter) {
 	}
 }
 
-// validateWords checks the words of a rule that was not read from a file, and
-// those that contradict each other.
+// validateWords checks the words of a rule that was not read from a file, its
+// expression, and what contradicts each other.
 func (o *Options) validateWords(i int, report reporter) {
 	r := &o.Tables[i]
 	at := fmt.Sprintf("tables[%d].", i)
@@ -99,7 +97,17 @@ func (o *Options) validateWords(i int, report reporter) {
 			report(at+w.Key, "%q is none of %s", word, strings.Join(w.Words, ", "))
 		}
 	}
-	if r.Sequence != "" && r.MissingPositions == "arrival" {
+	if r.Sequence == "" {
+		return
+	}
+	if _, err := expression.CompileSequence(r.Sequence); err != nil {
+		problem, _, _ := strings.Cut(err.Error(), "\n") // CEL draws an arrow under the place
+		report(at+"sequence", "%s", strings.Replace(problem, "ERROR: <input>:", "at ", 1))
+	}
+	if r.Tombstones == "delete" {
+		report(at+"tombstones", "delete orders all changes by arrival, and sequence by an expression: leave one out")
+	}
+	if r.MissingPositions == "arrival" {
 		report(at+"missing_positions", "arrival orders changes that have no position, and sequence orders all of them: leave one out")
 	}
 }

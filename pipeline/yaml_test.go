@@ -51,7 +51,7 @@ func TestParse_everyKey(t *testing.T) {
 				Deletes: "hard", Tombstones: "ignore", Truncates: "reject",
 			},
 			{Source: "archive.orders", Destination: "other-project.shop.archived_orders", PrimaryKey: []string{"order_id"}, Columns: columns},
-			{Source: "public.*", Destination: "shop.{table}"},
+			{Source: "public.*", Destination: "shop.{table}", Sequence: "[lsn(data.lsn), data.ordinal]"},
 		},
 		DeadLetters: DeadLetters{Topic: "projects/demo/topics/changes-dead"},
 		Runtime: Runtime{

@@ -8,16 +8,17 @@ type Rule struct {
 	Source      string `json:"source"`      // pattern: parts joined by ".", * matches within a part
 	Destination string `json:"destination"` // [project.]dataset.table; {schema} and {table} stand for the source's
 
-	// PrimaryKey must be what BigQuery declares, and defaults to it. A table that is
-	// created needs one.
+	// PrimaryKey must be what BigQuery declares, and defaults to it, or for a table
+	// that is created to the key that the first message names.
 	PrimaryKey   []string      `json:"primary_key,omitempty"`
 	Columns      []Column      `json:"columns,omitempty"` // of the table, or hints to some that BigQuery has
 	ClusterBy    []string      `json:"cluster_by,omitempty"`
 	PartitionBy  *Partition    `json:"partition_by,omitempty"`
 	MaxStaleness time.Duration `json:"max_staleness,omitempty"`
 
-	// Sequence is a CEL expression over the message that gives every change's
-	// sequence, to match another writer of the table; "" for the format's own order.
+	// Sequence is a CEL expression over the change that gives every change's sequence,
+	// to match another writer of the table; "" for the format's own order. Package
+	// expression says what it sees and may give.
 	Sequence string `json:"sequence,omitempty"`
 
 	// The words of the configuration; "" means the first of each.
