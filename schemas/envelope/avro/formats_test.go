@@ -1,12 +1,14 @@
 package avro_test
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	hamba "github.com/hamba/avro/v2"
+	"github.com/hamba/avro/v2/ocf"
 
 	"beamcdc/schemas/change"
 	"beamcdc/schemas/envelope"
@@ -137,6 +139,20 @@ func TestDatastream(t *testing.T) {
 		e := decodeOne(t, options{Format: format, Epoch: 5, Schemas: fixedSchema(datastreamSchema)}, m)
 		assertDatastream(t, &e)
 	}
+	// As Datastream writes it: a file, whose schema is its own.
+	var file bytes.Buffer
+	w, err := ocf.NewEncoder(datastreamSchema, &file, ocf.WithCodec(ocf.Deflate), ocf.WithSchemaMarshaler(ocf.FullSchemaMarshaler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Write(datastreamValue(t)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	e := decodeOne(t, options{Epoch: 5}, change.Message{Data: file.Bytes()})
+	assertDatastream(t, &e)
 }
 
 // TestColumns: a topic whose schema is the row, as BigQuery's own subscriptions
