@@ -46,3 +46,16 @@ func TestDecode_closest(t *testing.T) {
 		}
 	}
 }
+
+// TestDecode_foreignEvent: CloudEvents' own attributes, which whatever forwards a
+// message may add, make no CloudEvent of Debezium's message.
+func TestDecode_foreignEvent(t *testing.T) {
+	m := change.Message{
+		Data:       []byte(insert(`{"id":1}`)),
+		Attributes: map[string]string{"ce-specversion": "1.0", "ce-type": "google.cloud.pubsub.topic.v1.messagePublished"},
+	}
+	events, _, err := decode(t, envelope.Options{}, m)
+	if err != nil || len(events) != 1 || describeKey(events[0].After) != "id = number 1" {
+		t.Errorf("%d events, error %v", len(events), err)
+	}
+}

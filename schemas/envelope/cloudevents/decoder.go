@@ -41,11 +41,16 @@ func New(o Options, s *scan.Scanner) *Decoder {
 // Is reports whether a message is a CloudEvent of Debezium's, by its outline.
 func Is(o *scan.Outline) bool { return o.Top.Names.Has(scan.SpecVersion | scan.DebeziumExtension) }
 
-// IsBinary reports whether a message is a CloudEvent in binary mode, by its
-// attributes.
+// IsBinary reports whether a message is a CloudEvent of Debezium's in binary
+// mode, by its attributes. Anyone on the way may add CloudEvents' own to a
+// message that is something else.
 func IsBinary(m *change.Message) bool {
-	_, ok := m.Attributes[binaryPrefix+"specversion"]
-	return ok
+	if len(m.Attributes) == 0 {
+		return false
+	}
+	_, isEvent := m.Attributes[binaryPrefix+"specversion"]
+	_, hasOp := m.Attributes[binaryPrefix+extensionPrefix+"op"]
+	return isEvent && hasOp
 }
 
 const binaryPrefix = "ce-"
