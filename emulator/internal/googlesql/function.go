@@ -2,7 +2,6 @@ package googlesql
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"sync"
 )
@@ -48,16 +47,12 @@ func fill(template string, args ...string) string {
 	}
 	var b strings.Builder
 	for i := 0; i < len(template); i++ {
-		if template[i] != '$' {
-			b.WriteByte(template[i])
+		if template[i] == '$' && i+1 < len(template) && template[i+1] >= '1' && template[i+1] <= '9' {
+			i++
+			b.WriteString(args[template[i]-'1'])
 			continue
 		}
-		n := 1
-		if i+1 < len(template) && template[i+1] >= '1' && template[i+1] <= '9' {
-			i++
-			n, _ = strconv.Atoi(template[i : i+1])
-		}
-		b.WriteString(args[n-1])
+		b.WriteByte(template[i])
 	}
 	return b.String()
 }
@@ -70,7 +65,7 @@ func (s signature) accept(t *translator, args []value) (coerced []string, exact 
 	}
 	for i, a := range args {
 		want := Of(s.params[min(i, len(s.params)-1)])
-		if a.typ.Equal(want) {
+		if a.typ.SameAs(want) {
 			exact++
 		}
 		v, ok := t.coerce(a, want)

@@ -66,7 +66,7 @@ func (t *translator) aggregate(c *callExpr, s *scope) value {
 		if c.name != "ARRAY_AGG" && c.name != "STRING_AGG" && c.name != "ARRAY_CONCAT_AGG" {
 			fail(c.offset(), "Aggregate function %s does not support ORDER BY in arguments", c.name)
 		}
-		a.orderSQL = t.orderBy(noOrdinals(c.orderBy), &inner, 0)
+		a.orderSQL = t.orderBy(noOrdinals(c.orderBy), &inner, nil)
 	}
 	if c.limit != nil && c.name != "ARRAY_AGG" && c.name != "STRING_AGG" {
 		fail(c.offset(), "Aggregate function %s does not support LIMIT in arguments", c.name)

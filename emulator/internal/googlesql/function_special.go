@@ -238,7 +238,7 @@ func (t *translator) codePoints(c *callExpr, s *scope) value {
 	switch {
 	case c.name == "TO_CODE_POINTS" && v.typ.Kind == String:
 		return value{sql: "bq_to_code_points(" + v.sql + ")", typ: ArrayOf(Of(Int64))}
-	case c.name == "CODE_POINTS_TO_STRING" && v.typ.Equal(ArrayOf(Of(Int64))):
+	case c.name == "CODE_POINTS_TO_STRING" && v.typ.SameAs(ArrayOf(Of(Int64))):
 		return value{sql: "bq_from_code_points(" + v.sql + ")", typ: Of(String)}
 	}
 	t.noSignature(c, []value{v})

@@ -99,7 +99,7 @@ func (t *translator) window(w *window, s *scope, depth int) string {
 				items[i] = t.expr(o.of, s).sql + order(o)
 				continue
 			}
-			items[i] = t.orderKey(o, s)
+			items[i] = orderKey(t.expr(o.of, s), o)
 		}
 		parts = append(parts, "ORDER BY "+strings.Join(items, ", "))
 	}

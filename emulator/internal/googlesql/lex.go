@@ -50,8 +50,9 @@ func (t *tokens) peek(n int) lexeme {
 // lex reads a lexeme. What is none is of kind TokenBad, with the error as its text: it
 // may turn out to be part of a name with dashes.
 func (t *tokens) lex() lexeme {
-	if err := t.lexer.NextToken(); err != nil {
-		x := lexeme{kind: token.TokenBad, start: t.base, end: t.base, text: err.Error()}
+	after := t.base + int(t.lexer.Token.End)
+	if err := nextToken(t.lexer); err != nil {
+		x := lexeme{kind: token.TokenBad, start: after, end: after, text: err.Error()}
 		var lexical *memefish.Error
 		if errors.As(err, &lexical) {
 			x.text = lexical.Message
@@ -70,6 +71,16 @@ func (t *tokens) lex() lexeme {
 		x.text = k.Raw
 	}
 	return x
+}
+
+// nextToken makes an error of the lexer's panic at a literal that the text's end cuts off.
+func nextToken(lexer *memefish.Lexer) (err error) {
+	defer func() {
+		if recover() != nil {
+			err = errors.New("unclosed literal")
+		}
+	}()
+	return lexer.NextToken()
 }
 
 // joinDashes makes one identifier of the next one and what follows it after dashes,

@@ -21,10 +21,10 @@ type IntervalValue struct{ Months, Days, Micros int64 }
 
 // options reads OPTIONS (…) if it is next.
 func (p *parser) options() []Option {
-	if !p.sees("OPTIONS", "(") {
+	if !p.accept("OPTIONS") {
 		return nil
 	}
-	p.expect("OPTIONS", "(")
+	p.expect("(")
 	var options []Option
 	for !p.at(")") {
 		o := Option{Name: p.identifier().text, text: p.text}

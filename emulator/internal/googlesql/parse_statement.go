@@ -158,7 +158,7 @@ func (p *parser) createTable(c *CreateTable) Statement {
 	}
 	p.refuse("DEFAULT")
 	if p.accept("PARTITION", "BY") {
-		c.PartitionBy = p.textOf(func() { p.expr() })
+		c.PartitionBy = p.textOf(func() { c.Partitioning = partitioning(p.expr()) })
 	}
 	if p.accept("CLUSTER", "BY") {
 		c.ClusterBy = list(p, func() string { return p.identifier().text })

@@ -57,44 +57,40 @@ func (s *scope) window(name string) *window {
 	return s.windows[fold(name)]
 }
 
-// variable finds a FROM item by its alias, here or in the queries around.
+// variable finds a FROM item by its alias, in this query alone.
 func (s *scope) variable(name string) *rangeVar {
-	for ; s != nil; s = s.outer {
-		for _, v := range s.vars {
-			if v.name != "" && strings.EqualFold(v.name, name) {
-				return v
-			}
+	for _, v := range s.vars {
+		if v.name != "" && strings.EqualFold(v.name, name) {
+			return v
 		}
 	}
 	return nil
 }
 
-// column finds a column by its bare name, here or in the queries around.
+// column finds a column by its bare name, in this query alone.
 func (s *scope) column(n name) (value, bool) {
-	for ; s != nil; s = s.outer {
-		if v, ok := s.selected[fold(n.text)]; ok {
-			return v, true
-		}
-		if c, ok := findColumn(s.merged, n.text); ok {
-			return c.value(), true
-		}
-		var found *scopeColumn
-		for _, v := range s.vars {
-			for i := range v.columns {
-				if !strings.EqualFold(v.columns[i].name, n.text) {
-					continue
-				}
-				if found != nil {
-					fail(n.at, "Column name %s is ambiguous", n.text)
-				}
-				found = &v.columns[i]
+	if v, ok := s.selected[fold(n.text)]; ok {
+		return v, true
+	}
+	if c, ok := findColumn(s.merged, n.text); ok {
+		return c.value(), true
+	}
+	var found *scopeColumn
+	for _, v := range s.vars {
+		for i := range v.columns {
+			if !strings.EqualFold(v.columns[i].name, n.text) {
+				continue
 			}
-		}
-		if found != nil {
-			return found.value(), true
+			if found != nil {
+				fail(n.at, "Column name %s is ambiguous", n.text)
+			}
+			found = &v.columns[i]
 		}
 	}
-	return value{}, false
+	if found == nil {
+		return value{}, false
+	}
+	return found.value(), true
 }
 
 func (c scopeColumn) value() value { return value{sql: c.sql, typ: c.typ} }
@@ -108,27 +104,29 @@ func findColumn(columns []scopeColumn, name string) (scopeColumn, bool) {
 	return scopeColumn{}, false
 }
 
-// resolve finds what a path means, and translates it.
+// resolve finds what a path means, in its query or the nearest around it that knows its
+// first name, and translates it.
 func (t *translator) resolve(e *pathExpr, s *scope) value {
 	first := e.names[0]
-	if len(e.names) > 1 {
-		if v := s.variable(first.text); v != nil {
-			if c, ok := v.find(e.names[1]); ok {
+	for ; s != nil; s = s.outer {
+		item := s.variable(first.text)
+		if item != nil && len(e.names) > 1 {
+			if c, ok := item.find(e.names[1]); ok {
 				return t.fields(c.value(), e.names[2:])
 			}
-			if v.value != nil {
-				return t.fields(*v.value, e.names[1:])
-			}
-			if _, ok := s.column(first); !ok {
-				fail(e.names[1].at, "Name %s not found inside %s", e.names[1].text, first.text)
+			if item.value != nil {
+				return t.fields(*item.value, e.names[1:])
 			}
 		}
-	}
-	if v, ok := s.column(first); ok {
-		return t.fields(v, e.names[1:])
-	}
-	if v := s.variable(first.text); v != nil {
-		return t.fields(v.row(), e.names[1:])
+		if v, ok := s.column(first); ok {
+			return t.fields(v, e.names[1:])
+		}
+		switch {
+		case item != nil && len(e.names) > 1:
+			fail(e.names[1].at, "Name %s not found inside %s", e.names[1].text, first.text)
+		case item != nil:
+			return item.row()
+		}
 	}
 	fail(first.at, "Unrecognized name: %s", first.text)
 	return value{}

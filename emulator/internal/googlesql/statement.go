@@ -63,6 +63,15 @@ type ColumnDefinition struct {
 // PrimaryKey lists a key's columns. BigQuery's keys are NOT ENFORCED.
 type PrimaryKey struct{ Columns []string }
 
+// Partitioning is what PARTITION BY says.
+type Partitioning struct {
+	Column string // _PARTITIONTIME or _PARTITIONDATE by the time of ingestion
+	// Unit is HOUR, DAY, MONTH or YEAR; "" by a range of integers from Start to End
+	// (exclusive) in steps of Interval.
+	Unit                 string
+	Start, End, Interval int64
+}
+
 // CreateTable is CREATE TABLE in all its forms. Of Columns, As, Like, Copy and Clone at
 // most Columns and As are both there.
 type CreateTable struct {
@@ -72,6 +81,7 @@ type CreateTable struct {
 	Columns                []ColumnDefinition
 	PrimaryKey             *PrimaryKey
 	PartitionBy            string // the expression's text
+	Partitioning           *Partitioning
 	ClusterBy              []string
 	Options                []Option
 	As                     *Query

@@ -2,6 +2,7 @@ package googlesql
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -104,6 +105,22 @@ func nameColumns(columns []Column, at int) {
 		seen[key] = true
 		c.Type = notNull(c.Type)
 	}
+}
+
+// Relation returns the translation's result as a relation, for a view: its columns have
+// the names, or their own if names is empty.
+func (t Translation) Relation(names []string) Relation {
+	r := Relation{}
+	quoted := make([]string, len(t.Columns))
+	for i, c := range t.Columns {
+		if i < len(names) {
+			c.Name = names[i]
+		}
+		r.Columns = append(r.Columns, c)
+		quoted[i] = quoteName(c.Name)
+	}
+	r.SQL = "(SELECT * FROM (" + t.SQL + ") AS v(" + strings.Join(quoted, ", ") + "))"
+	return r
 }
 
 // translator translates one statement.

@@ -31,58 +31,58 @@ func (t *translator) cast(e *castExpr, s *scope) value {
 	return value{sql: sql, typ: to}
 }
 
-// casts are the DuckDB expressions of BigQuery's casts between scalars; $ is the value.
+// casts are the DuckDB expressions of BigQuery's casts between scalars; $1 is the value.
 var casts = map[[2]Kind]string{
-	{Bool, Int64}:       "CAST($ AS BIGINT)",
-	{Bool, String}:      "CAST($ AS VARCHAR)",
-	{Int64, Bool}:       "($ != 0)",
-	{Int64, Float64}:    "CAST($ AS DOUBLE)",
-	{Int64, Numeric}:    "CAST($ AS DECIMAL(38,9))",
-	{Int64, BigNumeric}: "bq_big_parse(CAST($ AS VARCHAR))",
-	{Int64, String}:     "CAST($ AS VARCHAR)",
+	{Bool, Int64}:       "CAST($1 AS BIGINT)",
+	{Bool, String}:      "CAST($1 AS VARCHAR)",
+	{Int64, Bool}:       "($1 != 0)",
+	{Int64, Float64}:    "CAST($1 AS DOUBLE)",
+	{Int64, Numeric}:    "CAST($1 AS DECIMAL(38,9))",
+	{Int64, BigNumeric}: "bq_big_parse(CAST($1 AS VARCHAR))",
+	{Int64, String}:     "CAST($1 AS VARCHAR)",
 
-	{Float64, Int64}:      "bq_float_int($)", // half away from zero; DuckDB rounds half to even
-	{Float64, Numeric}:    "bq_float_numeric($)",
-	{Float64, BigNumeric}: "bq_float_big($)",
-	{Float64, String}:     "bq_float_text($)",
+	{Float64, Int64}:      "bq_float_int($1)", // half away from zero; DuckDB rounds half to even
+	{Float64, Numeric}:    "bq_float_numeric($1)",
+	{Float64, BigNumeric}: "bq_float_big($1)",
+	{Float64, String}:     "bq_float_text($1)",
 
-	{Numeric, Int64}:      "CAST($ AS BIGINT)",
-	{Numeric, Float64}:    "CAST($ AS DOUBLE)",
-	{Numeric, BigNumeric}: "bq_big_parse(CAST($ AS VARCHAR))",
-	{Numeric, String}:     "bq_numeric_text($)",
+	{Numeric, Int64}:      "CAST($1 AS BIGINT)",
+	{Numeric, Float64}:    "CAST($1 AS DOUBLE)",
+	{Numeric, BigNumeric}: "bq_big_parse(CAST($1 AS VARCHAR))",
+	{Numeric, String}:     "bq_numeric_text($1)",
 
-	{BigNumeric, Int64}:   "bq_big_int($)",
-	{BigNumeric, Float64}: "CAST(bq_big_text($) AS DOUBLE)",
-	{BigNumeric, Numeric}: "bq_parse_numeric(bq_big_text($))",
-	{BigNumeric, String}:  "bq_big_text($)",
+	{BigNumeric, Int64}:   "bq_big_int($1)",
+	{BigNumeric, Float64}: "CAST(bq_big_text($1) AS DOUBLE)",
+	{BigNumeric, Numeric}: "bq_parse_numeric(bq_big_text($1))",
+	{BigNumeric, String}:  "bq_big_text($1)",
 
-	{String, Bool}:       "bq_parse_bool($)",
-	{String, Int64}:      "bq_parse_int($)",
-	{String, Float64}:    "bq_parse_float($)",
-	{String, Numeric}:    "bq_parse_numeric($)",
-	{String, BigNumeric}: "bq_big_parse($)",
-	{String, Bytes}:      "encode($)",
-	{String, Date}:       "bq_parse_date($)",
-	{String, Time}:       "bq_parse_time($)",
-	{String, DateTime}:   "bq_parse_datetime($)",
-	{String, Timestamp}:  "bq_parse_timestamp($, 'UTC')",
-	{String, Interval}:   "bq_parse_interval($)",
+	{String, Bool}:       "bq_parse_bool($1)",
+	{String, Int64}:      "bq_parse_int($1)",
+	{String, Float64}:    "bq_parse_float($1)",
+	{String, Numeric}:    "bq_parse_numeric($1)",
+	{String, BigNumeric}: "bq_big_parse($1)",
+	{String, Bytes}:      "encode($1)",
+	{String, Date}:       "bq_parse_date($1)",
+	{String, Time}:       "bq_parse_time($1)",
+	{String, DateTime}:   "bq_parse_datetime($1)",
+	{String, Timestamp}:  "bq_parse_timestamp($1, 'UTC')",
+	{String, Interval}:   "bq_parse_interval($1)",
 
-	{Bytes, String}: "bq_utf8($)",
+	{Bytes, String}: "bq_utf8($1)",
 
-	{Date, String}:        "bq_date_text($)",
-	{Date, DateTime}:      "CAST($ AS TIMESTAMP)",
-	{Date, Timestamp}:     "bq_timestamp(CAST($ AS TIMESTAMP), 'UTC')",
-	{DateTime, String}:    "bq_datetime_text($)",
-	{DateTime, Date}:      "CAST($ AS DATE)",
-	{DateTime, Time}:      "CAST($ AS TIME)",
-	{DateTime, Timestamp}: "bq_timestamp($, 'UTC')",
-	{Time, String}:        "bq_time_text($)",
-	{Timestamp, String}:   "bq_timestamp_text($, 'UTC')",
-	{Timestamp, Date}:     "CAST(bq_civil($, 'UTC') AS DATE)",
-	{Timestamp, DateTime}: "bq_civil($, 'UTC')",
-	{Timestamp, Time}:     "CAST(bq_civil($, 'UTC') AS TIME)",
-	{Interval, String}:    "bq_interval_text($)",
+	{Date, String}:        "bq_date_text($1)",
+	{Date, DateTime}:      "CAST($1 AS TIMESTAMP)",
+	{Date, Timestamp}:     "bq_timestamp(CAST($1 AS TIMESTAMP), 'UTC')",
+	{DateTime, String}:    "bq_datetime_text($1)",
+	{DateTime, Date}:      "CAST($1 AS DATE)",
+	{DateTime, Time}:      "CAST($1 AS TIME)",
+	{DateTime, Timestamp}: "bq_timestamp($1, 'UTC')",
+	{Time, String}:        "bq_time_text($1)",
+	{Timestamp, String}:   "bq_timestamp_text($1, 'UTC')",
+	{Timestamp, Date}:     "CAST(bq_civil($1, 'UTC') AS DATE)",
+	{Timestamp, DateTime}: "bq_civil($1, 'UTC')",
+	{Timestamp, Time}:     "CAST(bq_civil($1, 'UTC') AS TIME)",
+	{Interval, String}:    "bq_interval_text($1)",
 }
 
 // castSQL is CAST(v AS to); ok is false if BigQuery has no such cast. A literal's text
@@ -91,7 +91,7 @@ func (t *translator) castSQL(v value, to *Type) (string, bool) {
 	switch {
 	case v.isNull():
 		return castNull(v, to), true
-	case v.typ.Equal(to):
+	case v.typ.SameAs(to):
 		return v.sql, true
 	case v.typ.Kind == Array && to.Kind == Array:
 		cast, ok := t.castArray(v, to, true)
@@ -109,7 +109,7 @@ func (t *translator) castSQL(v value, to *Type) (string, bool) {
 // castArray converts an array element by element: as a cast does if explicit, else as
 // literals coerce.
 func (t *translator) castArray(v value, to *Type, explicit bool) (value, bool) {
-	if v.typ.Elem.Equal(to.Elem) {
+	if v.typ.Elem.SameAs(to.Elem) {
 		return v, true
 	}
 	if v.typ.Elem.Kind == Null {

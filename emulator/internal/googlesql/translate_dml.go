@@ -29,7 +29,7 @@ func (d *DML) Translate(options Options) (result Translation, err error) {
 	case "UPDATE", "DELETE":
 		s.vars = append(s.vars, target)
 		if d.from != nil {
-			m.from += ", " + strings.TrimPrefix(t.from(d.from, s), "LATERAL ")
+			m.from += ", " + t.from(d.from, s)
 		}
 		where := t.condition(d.where, s, "WHERE clause")
 		values := m.nulls()
@@ -186,7 +186,7 @@ func (m *dmlTarget) inserted(positions []int, value func(i int) string) []string
 func (m *dmlTarget) insert() string {
 	d := m.statement
 	positions := m.insertColumns(d.insert)
-	const head = "SELECT 'INSERT' AS _action, NULL AS _row"
+	const head = "SELECT 'INSERT' AS _action, CAST(NULL AS BIGINT) AS _row"
 	columns := m.columns()
 	if d.query != nil {
 		r := m.query(d.query, nil)
@@ -203,9 +203,13 @@ func (m *dmlTarget) insert() string {
 	}
 	rows := make([]string, len(d.insert.rows))
 	for j, row := range d.insert.rows {
-		rows[j] = head + m.list(m.row(row, positions, nil, d.insert.offset()))
+		rows[j] = "(" + strings.Join(m.row(row, positions, nil, d.insert.offset()), ", ") + ")"
 	}
-	return strings.Join(rows, " UNION ALL ")
+	names := make([]string, len(columns))
+	for i, c := range columns {
+		names[i] = quoteName(c.Name)
+	}
+	return head + ", * FROM (VALUES " + strings.Join(rows, ", ") + ") AS " + m.translator.alias() + "(" + strings.Join(names, ", ") + ")"
 }
 
 func (m *dmlTarget) row(row []expr, positions []int, s *scope, at int) []string {

@@ -5,8 +5,20 @@ import (
 	"strings"
 )
 
+// maxSQL bounds a translation's text: some of BigQuery's operators name their operands
+// more than once in DuckDB, which adds up where they nest.
+const maxSQL = 16 << 20
+
 // expr translates an expression; s is nil where there are no columns.
 func (t *translator) expr(e expr, s *scope) value {
+	v := t.node(e, s)
+	if len(v.sql) > maxSQL {
+		fail(e.offset(), "The query is too complex")
+	}
+	return v
+}
+
+func (t *translator) node(e expr, s *scope) value {
 	switch e := e.(type) {
 	case *literal:
 		return t.literal(e)
@@ -241,6 +253,10 @@ func (t *translator) is(e *isExpr, s *scope) value {
 func (t *translator) between(e *betweenExpr, s *scope) value {
 	of := t.expr(e.of, s)
 	low, high := t.expr(e.low, s), t.expr(e.high, s)
+	if all, typ := t.unify([]value{of, low, high}, e.offset(), "operator BETWEEN"); typ.Kind != Float64 {
+		t.compare("<", low, high, e.offset()) // which refuses types that have no order
+		return negate(value{sql: "(" + all[0].sql + " BETWEEN " + all[1].sql + " AND " + all[2].sql + ")", typ: Of(Bool)}, e.not)
+	}
 	v := t.operator("AND", t.compare(">=", of, low, e.offset()), t.compare("<=", of, high, e.offset()), e.offset())
 	return negate(v, e.not)
 }
@@ -292,7 +308,7 @@ func (t *translator) inArray(of, array value, at int) value {
 		noOperator(at, "IN UNNEST", of, array)
 	}
 	list := array.sql
-	if !array.typ.Elem.Equal(typ) {
+	if !array.typ.Elem.SameAs(typ) {
 		cast, ok := t.castArray(array, ArrayOf(typ), false)
 		if !ok {
 			noOperator(at, "IN UNNEST", of, array)

@@ -12,7 +12,7 @@ func (t *translator) from(n fromNode, s *scope) string {
 	case *TableRef:
 		return t.tableRef(n, s)
 	case *subqueryRef:
-		r := t.query(n.query, s.outer2())
+		r := t.query(n.query, s.siblingless())
 		v := t.rangeOf(r, n.alias)
 		s.add(v, n.offset())
 		return "(" + r.sql + ") AS " + t.lastAlias()
@@ -24,9 +24,9 @@ func (t *translator) from(n fromNode, s *scope) string {
 	panic("googlesql: unknown FROM item")
 }
 
-// outer2 is the scope of a subquery in FROM, which doesn't see its neighbors, but does
+// siblingless is the scope of a subquery in FROM, which doesn't see its neighbors, but does
 // see WITH's names.
-func (s *scope) outer2() *scope {
+func (s *scope) siblingless() *scope {
 	return &scope{outer: s.outer, ctes: s.ctes}
 }
 
@@ -58,14 +58,12 @@ func (t *translator) tableRef(ref *TableRef, s *scope) string {
 	return sql
 }
 
-// local says whether a FROM item of this query has the name: a path that begins with it
+// local says whether a FROM item before has the name: a path that begins with it
 // is an array, not a table.
 func (s *scope) local(name string) bool {
 	for ; s != nil; s = s.outer {
-		for _, v := range s.vars {
-			if strings.EqualFold(v.name, name) {
-				return true
-			}
+		if s.variable(name) != nil {
+			return true
 		}
 	}
 	return false

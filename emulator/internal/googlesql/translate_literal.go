@@ -193,7 +193,10 @@ func (t *translator) array(e *arrayExpr, s *scope) value {
 		}
 		parts[i] = cast.sql
 	}
-	typ := ArrayOf(notNull(elem))
+	typ := ArrayOf(elem)
+	if elem.Kind == Null { // which any array's type takes
+		return value{sql: "[" + strings.Join(parts, ", ") + "]", typ: typ, literal: literal}
+	}
 	return value{sql: "CAST([" + strings.Join(parts, ", ") + "] AS " + typ.DuckDB() + ")", typ: typ, literal: literal && e.element == nil}
 }
 

@@ -32,11 +32,14 @@ func (t *translator) wrap(r *relation, q *query, s *scope) *relation {
 	inner := &scope{outer: s, vars: []*rangeVar{v}}
 	wrapped := *r
 	items := make([]string, len(r.columns))
+	columns := make([]value, len(r.columns))
+	alias := t.lastAlias()
 	for i, c := range r.columns {
 		items[i] = c.sql
+		columns[i] = value{sql: alias + "." + c.sql, typ: c.typ}
 	}
-	wrapped.sql = "SELECT " + strings.Join(items, ", ") + " FROM (" + r.sql + ") AS " + t.lastAlias()
-	wrapped.sql += t.orderBy(q.orderBy, inner, len(r.columns)) + t.limit(q)
+	wrapped.sql = "SELECT " + strings.Join(items, ", ") + " FROM (" + r.sql + ") AS " + alias
+	wrapped.sql += t.orderBy(q.orderBy, inner, columns) + t.limit(q)
 	return &wrapped
 }
 
@@ -157,7 +160,7 @@ func (t *translator) castColumns(r *relation, types []*Type, n *setNode) string 
 	same := true
 	for i, c := range r.columns {
 		items[i] = c.sql
-		if !c.typ.Equal(types[i]) {
+		if !c.typ.SameAs(types[i]) {
 			same = false
 			cast, ok := t.coerce(value{sql: c.sql, typ: c.typ, literal: c.typ.Kind == Null}, types[i])
 			if !ok {
@@ -173,28 +176,31 @@ func (t *translator) castColumns(r *relation, types []*Type, n *setNode) string 
 }
 
 // orderBy translates a query's ORDER BY, where a whole number is a column's position.
-func (t *translator) orderBy(items []orderItem, s *scope, columns int) string {
+func (t *translator) orderBy(items []orderItem, s *scope, columns []value) string {
 	if len(items) == 0 {
 		return ""
 	}
 	sql := " ORDER BY "
 	for i, o := range items {
 		sql += comma(i)
-		if n, ok := ordinal(o.of); ok {
-			if n < 1 || n > columns {
-				fail(o.of.offset(), "ORDER BY column number %d is out of range: the query has %d columns", n, columns)
-			}
+		n, ok := ordinal(o.of)
+		switch {
+		case !ok:
+			sql += orderKey(t.expr(o.of, s), o)
+		case n < 1 || n > len(columns):
+			fail(o.of.offset(), "ORDER BY column number %d is out of range: the query has %d columns", n, len(columns))
+		case columns[n-1].typ.Kind == Float64:
+			sql += orderKey(columns[n-1], o)
+		default:
+			orderKey(columns[n-1], o) // which refuses types that have no order
 			sql += strconv.Itoa(n) + order(o)
-			continue
 		}
-		sql += t.orderKey(o, s)
 	}
 	return sql
 }
 
-// orderKey translates an item of ORDER BY. BigQuery has NULL first, then NaN, then numbers.
-func (t *translator) orderKey(o orderItem, s *scope) string {
-	v := t.expr(o.of, s)
+// orderKey is an item of ORDER BY. BigQuery has NULL first, then NaN, then numbers.
+func orderKey(v value, o orderItem) string {
 	switch v.typ.Kind {
 	case Array, Struct, JSON, Geography:
 		fail(o.of.offset(), "ORDER BY does not support expressions of type %s", v.typ)

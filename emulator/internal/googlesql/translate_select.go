@@ -45,15 +45,27 @@ func (t *translator) selectQuery(n *selectNode, q *query, outer *scope) *relatio
 	if n.qualify != nil {
 		tail += " QUALIFY " + t.condition(n.qualify, s, "QUALIFY clause")
 	}
-	tail += t.selectOrder(q.orderBy, outputs, s, n.distinct)
 	r := t.selectList(n, outputs)
-	r.sql += from + tail + t.limit(q)
+	r.sql += from + tail
+	orderBy := t.positions(q.orderBy, outputs, s)
+	if n.distinct && len(orderBy) > 0 { // whose keys are its columns alone
+		for _, o := range orderBy {
+			if _, ok := ordinal(o.of); !ok {
+				fail(o.of.offset(), "ORDER BY expression references an expression which is not in the SELECT list after SELECT DISTINCT")
+			}
+		}
+		return t.wrap(r, &query{orderBy: orderBy, limit: q.limit, skip: q.skip}, outer)
+	}
+	columns := make([]value, len(outputs))
+	for i, o := range outputs {
+		columns[i] = o.value
+	}
+	r.sql += t.orderBy(orderBy, s, columns) + t.limit(q)
 	return r
 }
 
-// selectOrder is orderBy, but an alias or an expression of the list is its position,
-// which SELECT DISTINCT needs.
-func (t *translator) selectOrder(items []orderItem, outputs []output, s *scope, distinct bool) string {
+// positions replaces keys that are in the SELECT list by their positions.
+func (t *translator) positions(items []orderItem, outputs []output, s *scope) []orderItem {
 	adapted := make([]orderItem, len(items))
 	for i, o := range items {
 		adapted[i] = o
@@ -62,14 +74,13 @@ func (t *translator) selectOrder(items []orderItem, outputs []output, s *scope, 
 		}
 		v := t.expr(o.of, s)
 		for j, out := range outputs {
-			// A FLOAT64 takes two keys, of which the list has one.
-			if out.sql == v.sql && (distinct || v.typ.Kind != Float64) {
+			if out.sql == v.sql {
 				adapted[i].of = &literal{at: at(o.of.offset()), kind: Int64, text: strconv.Itoa(j + 1)}
 				break
 			}
 		}
 	}
-	return t.orderBy(adapted, s, len(outputs))
+	return adapted
 }
 
 // selectList translates the list itself.
@@ -122,8 +133,11 @@ func (t *translator) selectList(n *selectNode, outputs []output) *relation {
 
 // typed is a value whose type DuckDB knows: a bare NULL gets BigQuery's.
 func typed(v value) string {
-	if v.isNull() {
+	switch {
+	case v.isNull():
 		return castNull(v, Of(Int64))
+	case v.typ.Kind == Array && v.typ.Elem.Kind == Null:
+		return "CAST(" + v.sql + " AS BIGINT[])"
 	}
 	return v.sql
 }
@@ -183,8 +197,10 @@ func starOf(v *rangeVar, merged []scopeColumn) []output {
 // starOfValue is name.* of a FROM item, or value.* of a STRUCT.
 func (t *translator) starOfValue(e expr, s *scope) []output {
 	if path, ok := e.(*pathExpr); ok && len(path.names) == 1 {
-		if v := s.variable(path.names[0].text); v != nil {
-			return starOf(v, nil)
+		for around := s; around != nil; around = around.outer {
+			if v := around.variable(path.names[0].text); v != nil {
+				return starOf(v, nil)
+			}
 		}
 	}
 	v := t.expr(e, s)

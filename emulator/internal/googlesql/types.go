@@ -150,20 +150,20 @@ func (t *Type) fieldName(i int) string {
 	return fmt.Sprintf("_field_%d", i+1)
 }
 
-// Equal says whether two types are the same, their parameters aside.
-func (t *Type) Equal(other *Type) bool {
+// SameAs says whether two types are the same, their parameters aside.
+func (t *Type) SameAs(other *Type) bool {
 	if t.Kind != other.Kind {
 		return false
 	}
 	switch t.Kind {
 	case Array, Range:
-		return t.Elem.Equal(other.Elem)
+		return t.Elem.SameAs(other.Elem)
 	case Struct:
 		if len(t.Fields) != len(other.Fields) {
 			return false
 		}
 		for i, f := range t.Fields {
-			if !strings.EqualFold(f.Name, other.Fields[i].Name) || !f.Type.Equal(other.Fields[i].Type) {
+			if !strings.EqualFold(f.Name, other.Fields[i].Name) || !f.Type.SameAs(other.Fields[i].Type) {
 				return false
 			}
 		}

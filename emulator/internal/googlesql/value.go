@@ -42,8 +42,10 @@ func supertype(values []value) *Type {
 // common is the type that two types have in common; a literal gives way.
 func common(a *Type, literalA bool, b *Type, literalB bool) *Type {
 	switch {
-	case a.Equal(b):
+	case a.SameAs(b), b.Kind == Null:
 		return a
+	case a.Kind == Null:
+		return b
 	case a.isNumber() && b.isNumber():
 		if literalA && a.Kind == Float64 && b.Kind != Int64 {
 			return b
@@ -59,7 +61,7 @@ func common(a *Type, literalA bool, b *Type, literalB bool) *Type {
 	case a.Kind == Date && b.Kind == DateTime || a.Kind == DateTime && b.Kind == Date:
 		return Of(DateTime)
 	case a.Kind == Array && b.Kind == Array:
-		if elem := common(a.Elem, literalA, b.Elem, literalB); elem != nil && (literalA || literalB) {
+		if elem := common(a.Elem, literalA, b.Elem, literalB); elem != nil && (literalA || literalB || a.Elem.Kind == Null || b.Elem.Kind == Null) {
 			return ArrayOf(elem)
 		}
 	case a.Kind == Struct && b.Kind == Struct && len(a.Fields) == len(b.Fields):
@@ -67,11 +69,6 @@ func common(a *Type, literalA bool, b *Type, literalB bool) *Type {
 		for i, f := range a.Fields {
 			g := b.Fields[i]
 			typ := common(f.Type, literalA, g.Type, literalB)
-			if f.Type.Kind == Null {
-				typ = g.Type
-			} else if g.Type.Kind == Null {
-				typ = f.Type
-			}
 			if typ == nil {
 				return nil
 			}
@@ -113,7 +110,7 @@ func fromText(k Kind) bool {
 // coerce converts a value where BigQuery does so unasked.
 func (t *translator) coerce(v value, to *Type) (value, bool) {
 	switch {
-	case v.typ.Equal(to):
+	case v.typ.SameAs(to):
 		return v, true
 	case v.isNull():
 		return value{sql: castNull(v, to), typ: to, literal: true}, true
