@@ -39,7 +39,9 @@ dead_letters: {directory: dead}
 	_, err := table.WithHints(&table.Table{
 		Name: name, PrimaryKey: []string{"id"},
 		Columns: []table.Column{
-			{Name: "id", Type: table.Int64}, {Name: "note", Type: table.String}, {Name: "paid", Type: table.Bool},
+			{Name: "id", Type: table.Int64},
+			{Name: "note", Type: table.String},
+			{Name: "paid", Type: table.Bool},
 			{Name: "address", Type: table.Struct, Fields: []table.Column{{Name: "city", Type: table.String}}},
 		},
 	}, &o.Tables[1])
@@ -58,7 +60,7 @@ dead_letters: {directory: dead}
 		t.Errorf("findings (-want +got):\n%s", diff)
 	}
 	for _, err := range []error{errors.New("unreachable"), &catalog.Error{Table: name, Err: errors.New("unreachable")}} {
-		if got := o.located(err); len(got) != 1 || got[0] != err {
+		if got := o.located(err); len(got) != 1 || !errors.Is(got[0], err) || got[0].Error() != err.Error() {
 			t.Errorf("%v became %v", err, got)
 		}
 	}
