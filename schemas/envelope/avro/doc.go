@@ -3,8 +3,9 @@
 // formats take: the JSON that Kafka Connect's JSON converter would have written of
 // it, and the schema that types that JSON (package connect). Avro is an encoding,
 // not a format: every format of package envelope comes in it, is told by the same
-// members, and makes the same events as in JSON. It is pure: schemas are found by
-// a Schemas.
+// members, and makes the same events as in JSON. Its schema types the rows of
+// debezium, debezium_flat, cloudevents, datastream and columns; the other formats
+// say themselves what their values are. It is pure: schemas are found by a Schemas.
 //
 // # Framings
 //
@@ -71,7 +72,8 @@
 //
 // # What is not read
 //
-// Keys in Avro: an ordering key is a text, and is read as JSON. IDs in headers
+// Keys in Avro: an ordering key is a text, and is read as JSON. Avro inside of
+// JSON, as CloudEvents can hold it. IDs in headers
 // (Kafka's are not Pub/Sub's), Confluent's schemas of JSON and protocol buffers,
 // schemas that refer to others of their registry, files of other codecs, and
 // schemas found by their fingerprint: each is an error that says so.
