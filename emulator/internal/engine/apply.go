@@ -116,6 +116,7 @@ func (e *Engine) applyLoop() {
 			if err := e.ApplyDue(ctx); err != nil && ctx.Err() == nil {
 				e.log.Error("background work", "error", err)
 			}
+			e.requestReclaim()
 		case <-e.stop:
 			return
 		}
@@ -166,6 +167,7 @@ func (e *Engine) Apply(ctx context.Context, t *Table) error {
 	t.rows.Store(rows)
 	t.applied(started)
 	e.jobs.add(job)
+	e.ended.Add(job.Rows)
 	e.counts.merges.Add(1)
 	return nil
 }
@@ -191,9 +193,7 @@ func (e *Engine) applySQL(ctx context.Context, tx *sql.Tx, t *Table, generations
 	if !history {
 		past = now
 	}
-	statements = append(statements,
-		fmt.Sprintf("DELETE FROM emulator_cdc WHERE id = %d", t.id),
-		fmt.Sprintf("INSERT INTO emulator_cdc VALUES (%d, %d, %d)", t.id, now, past))
+	statements = append(statements, t.cdcSQL(now, past)...)
 	if err := execute(ctx, tx, statements); err != nil {
 		return ApplyJob{}, fmt.Errorf("merging: %w", err)
 	}
@@ -202,6 +202,14 @@ func (e *Engine) applySQL(ctx context.Context, tx *sql.Tx, t *Table, generations
 		Rows: changes, Bytes: bytes, SlotMillis: max(1, time.Since(begun).Milliseconds()),
 	}
 	return job, job.save(ctx, tx)
+}
+
+// cdcSQL keeps the table's watermark, and since when its past is known.
+func (t *Table) cdcSQL(watermark, past int64) []string {
+	return []string{
+		fmt.Sprintf("DELETE FROM emulator_cdc WHERE id = %d", t.id),
+		fmt.Sprintf("INSERT INTO emulator_cdc VALUES (%d, %d, %d)", t.id, watermark, past),
+	}
 }
 
 // applied makes known that an apply which began at started is through. The caller

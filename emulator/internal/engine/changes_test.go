@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -239,4 +240,38 @@ func TestHistory_Replay(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Without enable_change_history a table's past is bounded: all of it goes, and nothing
+// is pretended of it.
+func TestHistory_Bounded(t *testing.T) {
+	c := newClock()
+	db := filepath.Join(t.TempDir(), "e.db")
+	e := newTestEngine(t, Options{DB: db, Now: c.time})
+	e.maxPast = 3
+	historyTable(t, e, false)
+	mustMutate(t, e, Changed{Inserted: 2}, "t", "", "SELECT 'INSERT', NULL, i, 'x' FROM range(2) r(i)", "id", "v")
+	c.at(1)
+	mustMutate(t, e, Changed{Deleted: 2}, "t", "DELETE", "SELECT 'DELETE', _row FROM {t}")
+	c.at(2)
+	mustMutate(t, e, Changed{Inserted: 2}, "t", "", "SELECT 'INSERT', NULL, i, 'y' FROM range(2) r(i)", "id", "v")
+	c.at(3)
+	wantLines(t, read(t, e, ReadOptions{AsOf: c.minute(0)}, "FROM {t} ORDER BY id", "t"), "0 x", "1 x")
+	if n, err := e.Truncate(t.Context(), testRef("t")); err != nil || n != 2 {
+		t.Fatalf("%d rows, error %v", n, err)
+	}
+	for range 2 {
+		s, err := e.Snapshot(t.Context(), []TableRef{testRef("t")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = s.Relation(testRef("t"), ReadOptions{AsOf: c.minute(2)})
+		wantError(t, err, 501, "is not known")
+		s.Close()
+		wantLines(t, read(t, e, ReadOptions{AsOf: c.minute(3)}, "FROM {t}", "t"))
+		if err := e.Close(); err != nil {
+			t.Fatal(err)
+		}
+		e = reopen(t, Options{DB: db, Now: c.time})
+	}
 }

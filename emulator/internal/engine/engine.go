@@ -51,16 +51,19 @@ type Engine struct {
 
 	appends  chan *Batch
 	merges   chan *Table
+	reclaims chan struct{} // asks the committer to give rows' memory back
 	stop     chan struct{} // closed when the store closes
 	finished sync.WaitGroup
 	closing  sync.Once
 	closeErr error
 
 	mergeRows int64 // see mergeThreshold
+	maxPast   int64 // see defaultMaxPast
 
-	held   atomic.Bool // background applies are held back
-	upkeep sync.Mutex  // serializes background work that is due by time
-	tidied time.Time   // guarded by upkeep
+	ended  atomic.Int64 // rows that were deleted since their memory was given back
+	held   atomic.Bool  // background applies are held back
+	upkeep sync.Mutex   // serializes background work that is due by time
+	tidied time.Time    // guarded by upkeep
 	jobs   jobList
 
 	ordinal atomic.Int64
@@ -173,8 +176,8 @@ func connect(ctx context.Context, path string, o Options) (*Engine, error) {
 	}
 	e := &Engine{
 		db: sql.OpenDB(connector), path: path, log: o.Logger, now: o.Now,
-		appends: make(chan *Batch, 64), merges: make(chan *Table, 1024), stop: make(chan struct{}),
-		mergeRows: o.MergeRows,
+		appends: make(chan *Batch, 64), merges: make(chan *Table, 1024), reclaims: make(chan struct{}, 1), stop: make(chan struct{}),
+		mergeRows: o.MergeRows, maxPast: defaultMaxPast,
 	}
 	var old int
 	err = e.db.QueryRowContext(ctx, `SELECT count(*) FILTER (column_name = 'id') - count(*) FILTER (column_name = 'settings')

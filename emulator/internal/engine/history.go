@@ -19,6 +19,10 @@ func (s *Schema) createHistorySQL(id int64) string {
 	return strings.Replace(s.createSQL(historyName(id)), metaDDL, metaDDL+", _ended BIGINT, _end UTINYINT", 1)
 }
 
+// defaultMaxPast bounds the rows of the past that a table keeps without
+// enable_change_history: all go when there are more.
+const defaultMaxPast = 1_000_000
+
 // trimHistory forgets what the table was before the time-travel window.
 func (e *Engine) trimHistory(ctx context.Context, t *Table) error {
 	t.admin.Lock()
@@ -29,10 +33,18 @@ func (e *Engine) trimHistory(ctx context.Context, t *Table) error {
 	if !trim {
 		return nil
 	}
-	_, err := e.db.ExecContext(ctx, fmt.Sprintf("DELETE FROM %s WHERE _ended < %d", historyName(t.id), e.now().Add(-timeTravel).UnixMicro()))
+	result, err := e.db.ExecContext(ctx, fmt.Sprintf("DELETE FROM %s WHERE _ended < %d", historyName(t.id), e.now().Add(-timeTravel).UnixMicro()))
 	if err != nil {
 		return fmt.Errorf("trimming the history of %s: %w", t.ref, err)
 	}
+	trimmed, err := result.RowsAffected()
+	if err != nil {
+		return fmt.Errorf("trimming the history of %s: %w", t.ref, err)
+	}
+	e.ended.Add(trimmed)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.pastRows -= trimmed
 	return nil
 }
 
@@ -47,7 +59,7 @@ func (s *Snapshot) pastSQL(f *frozen, at time.Time) (string, error) {
 	case at.UnixMilli() < f.table.resource.CreationTime:
 		return "", NotFound("Not found: Table %s at %s", f.table.ref, at.UTC().Format(time.RFC3339Nano))
 	case micros < f.pastSince:
-		return "", Unimplemented("this emulator keeps the past of a table with CDC only while enable_change_history is set: table %s at %s is not known",
+		return "", Unimplemented("table %s at %s is not known: without enable_change_history this emulator keeps nothing that a change by primary key replaced, and not all else",
 			f.table.ref, at.UTC().Format(time.RFC3339Nano))
 	}
 	names := make([]string, 0, len(f.schema.Columns)+1)

@@ -72,7 +72,7 @@ func (e *Engine) loadTables(ctx context.Context, c *catalog) error {
 	}
 	rows, err := e.db.QueryContext(ctx, `SELECT t.id, project, dataset, name, resource, columns, version, settings, coalesce(dropped, 0), coalesce(estimated_size, 0),
 			coalesce(watermark, 0), coalesce(past, 0),
-			EXISTS (FROM duckdb_tables() AS h WHERE h.table_name = 'h' || t.id)
+			coalesce((SELECT estimated_size FROM duckdb_tables() AS h WHERE h.table_name = 'h' || t.id), -1)
 		FROM emulator_tables AS t LEFT JOIN emulator_cdc AS c ON c.id = t.id LEFT JOIN duckdb_tables() AS d ON d.table_name = 'b' || t.id`)
 	if err != nil {
 		return fmt.Errorf("reading the catalog's tables: %w", err)
@@ -84,10 +84,12 @@ func (e *Engine) loadTables(ctx context.Context, c *catalog) error {
 		t := &Table{resource: &bq.Table{}}
 		var text, columns, settings string
 		var version, dropped, size, watermark, past int64
-		err := rows.Scan(&t.id, &t.ref.Project, &t.ref.Dataset, &t.ref.Table, &text, &columns, &version, &settings, &dropped, &size, &watermark, &past, &t.hasHistory)
+		err := rows.Scan(&t.id, &t.ref.Project, &t.ref.Dataset, &t.ref.Table, &text, &columns, &version, &settings, &dropped, &size, &watermark, &past, &t.pastRows)
 		if err != nil {
 			return fmt.Errorf("reading the catalog's tables: %w", err)
 		}
+		t.hasHistory = t.pastRows >= 0
+		t.pastRows = max(0, t.pastRows)
 		ids := map[string]int{}
 		if err := json.Unmarshal([]byte(text), t.resource); err != nil {
 			return fmt.Errorf("reading table %s of the catalog: %w", t.ref, err)

@@ -83,7 +83,8 @@ func (e *Engine) Mutate(ctx context.Context, m Mutation) (Changed, error) {
 		return Changed{}, fmt.Errorf("committing changes of table %s: %w", t.ref, err)
 	}
 	t.rows.Add(changed.Inserted - deleted)
-	t.hasHistory = t.hasHistory || w.kept
+	e.ended.Add(deleted + changed.Updated)
+	w.done()
 	return changed, nil
 }
 
@@ -121,6 +122,7 @@ func (e *Engine) Truncate(ctx context.Context, ref TableRef) (int64, error) {
 		return 0, fmt.Errorf("truncating table %s: %w", ref, err)
 	}
 	t.rows.Add(-deleted)
-	t.hasHistory = t.hasHistory || w.kept
+	e.ended.Add(deleted)
+	w.done()
 	return deleted, nil
 }

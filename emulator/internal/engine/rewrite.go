@@ -11,11 +11,10 @@ import (
 
 // rewrite changes rows of a table in a transaction.
 type rewrite struct {
-	e    *Engine
-	f    *frozen
-	tx   *sql.Tx
-	now  time.Time
-	kept bool // rows were put into the table's history
+	e   *Engine
+	f   *frozen // what done makes the table's past is kept here meanwhile
+	tx  *sql.Tx
+	now time.Time
 	// given has, by position, whether the staged rows have the column.
 	given []bool
 }
@@ -139,25 +138,47 @@ func (w *rewrite) check(ctx context.Context) (Changed, error) {
 	return changed, nil
 }
 
-// keep puts live rows that end now into the table's history.
-func (w *rewrite) keep(ctx context.Context, rows string) error {
+// keep puts live rows that end now into the table's history, unless that gets too long.
+func (w *rewrite) keep(ctx context.Context, count int64, rows string) error {
+	t := w.f.table
 	var statements []string
-	if !w.f.hasHistory {
-		statements = append(statements, w.f.schema.createHistorySQL(w.f.table.id))
+	if w.f.historySince == 0 && w.f.pastRows+count > w.e.maxPast {
+		if w.f.hasHistory {
+			statements = append(statements, "DELETE FROM "+historyName(t.id))
+		}
+		w.f.pastSince, w.f.pastRows = w.now.UnixMicro(), 0
+		statements = append(statements, t.cdcSQL(t.watermark.Load(), w.f.pastSince)...)
+	} else {
+		if !w.f.hasHistory {
+			statements = append(statements, w.f.schema.createHistorySQL(t.id))
+		}
+		w.f.hasHistory = true
+		w.f.pastRows += count
+		statements = append(statements, fmt.Sprintf("INSERT INTO %s BY NAME %s", historyName(t.id), rows))
 	}
-	statements = append(statements, fmt.Sprintf("INSERT INTO %s BY NAME %s", historyName(w.f.table.id), rows))
 	if err := execute(ctx, w.tx, statements); err != nil {
-		return fmt.Errorf("keeping rows of table %s: %w", w.f.table.ref, err)
+		return fmt.Errorf("keeping rows of table %s: %w", t.ref, err)
 	}
-	w.f.hasHistory, w.kept = true, true
 	return nil
+}
+
+// done makes known what the transaction did to the table's past, once it is through.
+// The caller holds the table's mu for writing.
+func (w *rewrite) done() {
+	t := w.f.table
+	t.hasHistory, t.pastRows = w.f.hasHistory, w.f.pastRows
+	t.pastSince.Store(w.f.pastSince)
 }
 
 // deleteAll deletes all live rows. Remembered DELETEs stay.
 func (w *rewrite) deleteAll(ctx context.Context) (int64, error) {
 	base := baseName(w.f.table.id)
 	rows := fmt.Sprintf("SELECT b.*, %d AS _ended, %d AS _end FROM %s AS b WHERE _kind > 0", w.now.UnixMicro(), endDeleted, base)
-	if err := w.keep(ctx, rows); err != nil {
+	var count int64
+	if err := w.tx.QueryRowContext(ctx, "SELECT count(*) FROM "+base+" WHERE _kind > 0").Scan(&count); err != nil {
+		return 0, fmt.Errorf("counting the rows of table %s: %w", w.f.table.ref, err)
+	}
+	if err := w.keep(ctx, count, rows); err != nil {
 		return 0, err
 	}
 	result, err := w.tx.ExecContext(ctx, "DELETE FROM "+base+" WHERE _kind > 0")
@@ -176,7 +197,7 @@ func (w *rewrite) replace(ctx context.Context, changed Changed) error {
 	if changed.Updated+changed.Deleted > 0 {
 		rows := fmt.Sprintf("SELECT b.*, %d AS _ended, if(d._op = 'DELETE', %d, %d) AS _end FROM %s AS b JOIN changes AS d ON b._ord = d._row",
 			now, endDeleted, endReplaced, base)
-		if err := w.keep(ctx, rows); err != nil {
+		if err := w.keep(ctx, changed.Updated+changed.Deleted, rows); err != nil {
 			return err
 		}
 	}

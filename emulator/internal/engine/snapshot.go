@@ -25,7 +25,7 @@ type frozen struct {
 	stale       bool
 	hasHistory  bool
 	historySince,
-	pastSince int64
+	pastSince, pastRows int64
 }
 
 // Snapshot begins a snapshot of tables. Views have no rows: their queries are the
@@ -52,7 +52,7 @@ func (e *Engine) Snapshot(ctx context.Context, refs []TableRef) (*Snapshot, erro
 		f := s.tables[t.ref]
 		// Before the transaction: what it lists was committed, and is in the snapshot.
 		f.schema, f.generations, f.stale = t.schema, t.generations(), t.stale(s.at)
-		f.hasHistory, f.historySince, f.pastSince = t.hasHistory, t.settings.HistorySince, t.pastSince.Load()
+		f.hasHistory, f.historySince, f.pastSince, f.pastRows = t.hasHistory, t.settings.HistorySince, t.pastSince.Load(), t.pastRows
 	}
 	tx, err := e.db.BeginTx(ctx, nil)
 	if err != nil {

@@ -36,7 +36,8 @@ type Table struct {
 	settings settings
 	streams  map[uint64]*Stream // nil for none
 
-	hasHistory bool // whether h<id> exists
+	hasHistory bool  // whether h<id> exists
+	pastRows   int64 // in h<id>, about
 
 	rows        atomic.Int64 // in the baseline, about: decides when a merge pays
 	pendingRows atomic.Int64

@@ -158,7 +158,7 @@ func (e *Engine) RenameTable(ctx context.Context, ref TableRef, name string) err
 // successor is a table that has this one's rows, under any name. What holds on to
 // this one finds it dropped. The caller holds mu.
 func (t *Table) successor(ref TableRef) *Table {
-	next := &Table{ref: ref, id: t.id, resource: t.resource, schema: t.schema, generation: t.generation, settings: t.settings, pending: t.generations(), hasHistory: t.hasHistory}
+	next := &Table{ref: ref, id: t.id, resource: t.resource, schema: t.schema, generation: t.generation, settings: t.settings, pending: t.generations(), hasHistory: t.hasHistory, pastRows: t.pastRows}
 	next.rows.Store(t.rows.Load())
 	next.pendingRows.Store(t.pendingRows.Load())
 	next.watermark.Store(t.watermark.Load())
