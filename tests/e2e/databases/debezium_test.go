@@ -40,9 +40,10 @@ type debezium struct {
 
 	markers int // that were made
 
-	mu      sync.Mutex
-	marked  int // the highest marker that was published
-	batches int // that this run has published
+	mu          sync.Mutex
+	marked      int // the highest marker that was published
+	incremental int // messages of incremental snapshots
+	batches     int // that this run has published
 }
 
 // newDebezium makes a connector of a class with settings, which is not running.
@@ -159,6 +160,9 @@ func (d *debezium) note(batch []*pubsubpb.PubsubMessage) {
 	defer d.mu.Unlock()
 	d.batches++
 	for _, m := range batch {
+		if bytes.Contains(m.GetData(), []byte(`"snapshot":"incremental"`)) {
+			d.incremental++
+		}
 		if _, after, ok := bytes.Cut(m.GetData(), []byte(`"`+markerPrefix)); ok && bytes.Contains(after, []byte(`"op":"c"`)) {
 			name, _, _ := bytes.Cut(after, []byte(`"`))
 			if number, err := strconv.Atoi(string(name)); err == nil {
@@ -175,6 +179,16 @@ func (d *debezium) waitBatches(n int) {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		return d.batches >= n
+	}, d.process)
+}
+
+// waitIncremental waits until rows of an incremental snapshot were published.
+func (d *debezium) waitIncremental() {
+	d.t.Helper()
+	waitFor(d.t, "the incremental snapshot", func() bool {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		return d.incremental > 0
 	}, d.process)
 }
 

@@ -90,6 +90,8 @@ func (h *history) run() {
 	s.launch()
 	h.source.exec(fmt.Sprintf(`INSERT INTO signals VALUES ('1', 'execute-snapshot', '{"type": "incremental", "data-collections": ["%[1]s.items", "%[1]s.types"]}')`, d.schema))
 	w.run(6 * n / 10)
+	w.commit()
+	capture.waitIncremental()
 	w.disconnect()
 	h.source.restart()
 	w.db = h.source.pool()
