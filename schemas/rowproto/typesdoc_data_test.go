@@ -44,7 +44,7 @@ var typeDocs = []typeDoc{
 	{
 		types: []table.Type{table.Int64},
 		about: "Whole numbers of 64 bits, however they are spelled, digit for digit: no number passes through a double on its way. " +
-			"`from: unsigned` gives a column back what a source's unsigned 64 bits wrapped around; beyond 2⁶³ an INT64 can't hold it, and NUMERIC or STRING can.",
+			"`from: unsigned` gives a column back what a source's unsigned 64 bits wrapped around; beyond 2⁶³ an INT64 can't hold it, and NUMERIC or STRING can. Nothing in a message tells a number that wrapped from a negative one, so the setting must.",
 		takes: []sample{
 			untypedSample("INT64", `9007199254740993`), untypedSample("INT64", `"-42"`), untypedSample("INT64", `12.50e1`), untypedSample("INT64", `true`),
 			untypedSample("INT64, from: decimal", `"MDk="`), untypedSample("INT64, from: unsigned", `7`), typedSample("INT64", "decimal `12.00`", change.Decimal("12.00")),
@@ -106,7 +106,7 @@ var typeDocs = []typeDoc{
 	{
 		types: []table.Type{table.Bytes},
 		about: "Typed bytes are themselves. An untyped text is base64, of the standard or the URL alphabet, as such messages spell bytes; `from: hex` or `text` says otherwise. " +
-			"A text that its message types as one needs `from`. Nothing is cut to BYTES(n).",
+			"Say it: digits such as `deadbeef` are base64 as well. A text that its message types as one needs `from`. Nothing is cut to BYTES(n).",
 		takes: []sample{
 			untypedSample("BYTES", `"3q2+7w=="`), untypedSample("BYTES", `"3q2-7w=="`), untypedSample("BYTES", `""`), untypedSample("BYTES, from: hex", `"0xdeadbeef"`), untypedSample("BYTES, from: hex", `"\\xdeadbeef"`),
 			untypedSample("BYTES, from: text", `"ab"`), typedSample("BYTES, from: base64", "text `3q2+7w==`", change.String("3q2+7w==")),
