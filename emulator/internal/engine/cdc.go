@@ -75,7 +75,7 @@ func (t *Table) stale(now time.Time) bool {
 
 // checkMutable refuses statements that change rows while CDC does. The caller holds mu.
 func (e *Engine) checkMutable(t *Table, statement string) error {
-	reason := ""
+	var reason string
 	switch n := t.pendingRows.Load(); {
 	case n > 0:
 		reason = fmt.Sprintf("%d streamed changes have not been applied yet", n)

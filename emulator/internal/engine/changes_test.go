@@ -155,7 +155,8 @@ func TestChanges_Option(t *testing.T) {
 		code int
 		text string
 	}{
-		{c.minute(4), 400, "in the future"}, {c.minute(-1), 404, "Not found: Table p:d.t at"},
+		{c.minute(4), 400, "in the future"},
+		{c.minute(-1), 404, "Not found: Table p:d.t at"},
 		{c.minute(0).Add(-timeTravel), 400, "time travel window"},
 	} {
 		_, err = snapshot().Relation(testRef("t"), ReadOptions{AsOf: test.at})

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -12,9 +13,10 @@ import (
 // clock is a time that tests step.
 type clock struct{ now time.Time }
 
-func newClock() *clock                  { return &clock{time.Date(2026, 11, 30, 0, 0, 0, 0, time.UTC)} }
-func (c *clock) time() time.Time        { return c.now }
-func (c *clock) at(minutes int)         { c.now = newClock().now.Add(time.Duration(minutes) * time.Minute) }
+func newClock() *clock           { return &clock{time.Date(2026, 11, 30, 0, 0, 0, 0, time.UTC)} }
+func (c *clock) time() time.Time { return c.now }
+func (c *clock) at(minutes int)  { c.now = newClock().now.Add(time.Duration(minutes) * time.Minute) }
+
 func (c *clock) minute(n int) time.Time { return newClock().now.Add(time.Duration(n) * time.Minute) }
 
 func testRef(name string) TableRef { return TableRef{"p", "d", name} }
@@ -107,7 +109,7 @@ func mustMutate(t *testing.T, e *Engine, want Changed, target, statement, text s
 
 func wantError(t *testing.T, err error, code int, text string) {
 	t.Helper()
-	e, ok := err.(*Error)
+	e, ok := errors.AsType[*Error](err)
 	if !ok || e.Code != code || !strings.Contains(e.Message, text) {
 		t.Errorf("error %v, want %d %q", err, code, text)
 	}

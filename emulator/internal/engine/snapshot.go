@@ -136,7 +136,7 @@ func (s *Snapshot) Relation(ref TableRef, o ReadOptions) (Relation, error) {
 		generations = nil
 	}
 	r := Relation{Table: f.table, Schema: f.schema}
-	from := ""
+	var from string
 	if o.AsOf.IsZero() {
 		r.RuntimeMerge = len(generations) > 0
 		from = f.schema.currentSQL(f.table.id, generations, s.e.forgotten())
