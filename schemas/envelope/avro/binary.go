@@ -24,11 +24,15 @@ var (
 // transcoder turns Avro's binary encoding into the JSON that Kafka Connect's JSON
 // converter writes of the same value.
 type transcoder struct {
-	in    []byte // what is still to be read
+	in    []byte
+	at    int // where in it what is still to be read begins
 	out   []byte
 	left  int // how many bytes of JSON may still be written
 	depth int
 }
+
+// rest returns what is still to be read.
+func (t *transcoder) rest() []byte { return t.in[t.at:] }
 
 // value writes the JSON of the next value.
 func (t *transcoder) value(n *node) error {
@@ -257,19 +261,19 @@ func (t *transcoder) integer(n *node) (int64, error) {
 
 // long reads a zig-zag varint.
 func (t *transcoder) long() (int64, error) {
-	if len(t.in) > 0 && t.in[0] < 0x80 { // most are lengths and branches
-		n := int64(t.in[0])
-		t.in = t.in[1:]
+	if t.at < len(t.in) && t.in[t.at] < 0x80 { // most are lengths and branches
+		n := int64(t.in[t.at])
+		t.at++
 		return n>>1 ^ -(n & 1), nil
 	}
-	n, size := binary.Varint(t.in)
+	n, size := binary.Varint(t.in[t.at:])
 	switch {
 	case size == 0:
 		return 0, errShort
 	case size < 0:
 		return 0, errVarint
 	}
-	t.in = t.in[size:]
+	t.at += size
 	return n, nil
 }
 
@@ -279,7 +283,7 @@ func (t *transcoder) bytes() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if n < 0 || n > int64(len(t.in)) {
+	if n < 0 || n > int64(len(t.in)-t.at) {
 		return nil, errShort
 	}
 	return t.take(int(n))
@@ -287,12 +291,11 @@ func (t *transcoder) bytes() ([]byte, error) {
 
 // take reads n bytes.
 func (t *transcoder) take(n int) ([]byte, error) {
-	if n > len(t.in) {
+	if n > len(t.in)-t.at {
 		return nil, errShort
 	}
-	b := t.in[:n]
-	t.in = t.in[n:]
-	return b, nil
+	t.at += n
+	return t.in[t.at-n : t.at], nil
 }
 
 // text writes a JSON string.

@@ -66,7 +66,7 @@ func openFile(data []byte) (f file, schema string, err error) {
 	if schema == "" {
 		return f, "", errors.New("reading the file's header: it has no avro.schema")
 	}
-	f.rest = t.in
+	f.rest = t.rest()
 	return f, schema, nil
 }
 
@@ -111,7 +111,7 @@ func (f *file) read() error {
 	case !bytes.Equal(sync, f.sync):
 		return errors.New("it does not end with the file's sync marker")
 	}
-	f.rest = t.in
+	f.rest = t.rest()
 	if f.block, err = f.decompress(data); err != nil {
 		return err
 	}

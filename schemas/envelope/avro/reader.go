@@ -236,7 +236,7 @@ func (r *Reader) value(data []byte) (text string, rest []byte, err error) {
 	}
 	r.left -= len(t.out)
 	r.usual = max(len(t.out)+len(t.out)/8, r.usual-r.usual/8)
-	return unsafe.String(unsafe.SliceData(t.out), len(t.out)), t.in, nil
+	return unsafe.String(unsafe.SliceData(t.out), len(t.out)), t.rest(), nil
 }
 
 // bad says that a message isn't what its schema says.

@@ -91,7 +91,7 @@ func (t *transcoder) bigDecimal() error {
 	if err != nil {
 		return err
 	}
-	if len(inner.in) > 0 {
+	if len(inner.rest()) > 0 {
 		return errors.New("a big-decimal has bytes after its scale")
 	}
 	t.out = append(t.out, `{"scale":`...)
