@@ -21,6 +21,7 @@ var errorTests = []struct{ sql, want string }{
 	{"SELECT 1 = 'a'", "No matching signature for operator = for argument types: INT64, STRING at [1:10]"},
 	{"SELECT UPPER(1)", "No matching signature for function UPPER for argument types: INT64 at [1:8]"},
 	{"SELECT 'a' + 1", "No matching signature for operator + for argument types: STRING, INT64 at [1:12]"},
+	{"SELECT id FROM ds.t WHERE ts > '2025-13-01'", `Could not cast literal "2025-13-01" to type TIMESTAMP at [1:32]`},
 	{"SELECT CAST(TRUE AS DATE)", "Invalid cast from BOOL to DATE at [1:8]"},
 	{"SELECT CAST(1 AS FOO)", "Type not found: FOO at [1:18]"},
 	{"SELECT DATE '2025-02-30'", "Invalid DATE literal at [1:8]"},

@@ -2,6 +2,7 @@ package googlesql
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -113,7 +114,7 @@ func (t *translator) operator(op string, l, r value, at int) value {
 				noOperator(at, op, l, r)
 			}
 		}
-		return value{sql: "(" + l.sql + " " + op + " " + r.sql + ")", typ: Of(Bool)}
+		return joined(l, op, r, Of(Bool))
 	case "=", "!=", "<", "<=", ">", ">=":
 		return t.compare(op, l, r, at)
 	case "||":
@@ -171,7 +172,7 @@ func (t *translator) concat(l, r value, at int) value {
 	default:
 		noOperator(at, "||", l, r)
 	}
-	return value{sql: "(" + both[0].sql + " || " + both[1].sql + ")", typ: typ}
+	return joined(both[0], "||", both[1], typ)
 }
 
 func (t *translator) bits(op string, l, r value, at int) value {
@@ -214,18 +215,28 @@ func (t *translator) arithmetic(op string, l, r value, at int) value {
 	}
 	sql := ""
 	switch {
+	case typ.Kind == Int64, typ.Kind == Numeric && (op == "+" || op == "-"):
+		return joined(a, op, b, typ)
 	case typ.Kind == BigNumeric:
 		sql = fmt.Sprintf("bq_big(%s, %s, %s)", quoteText(op), a.sql, b.sql)
 	case typ.Kind == Numeric && (op == "*" || op == "/"):
 		sql = fmt.Sprintf("bq_numeric(%s, %s, %s)", quoteText(op), a.sql, b.sql)
-	case typ.Kind == Float64 && op == "/" && b.text != "" && strings.Trim(b.text, "-0.eE+") != "":
+	case typ.Kind == Float64 && op == "/" && nonZero(b.text):
 		sql = "(" + a.sql + " / " + b.sql + ")"
 	case typ.Kind == Float64:
 		sql = fmt.Sprintf("bq_float(%s, %s, %s)", quoteText(op), a.sql, b.sql)
-	default:
-		sql = "(" + a.sql + " " + op + " " + b.sql + ")"
 	}
 	return value{sql: sql, typ: typ}
+}
+
+// nonZero says whether a literal's digits are of another number than 0, by which a
+// division can't fail.
+func nonZero(digits string) bool {
+	if n, err := parseInt(digits); err == nil {
+		return n != 0
+	}
+	f, err := strconv.ParseFloat(digits, 64)
+	return err == nil && f != 0
 }
 
 func (t *translator) is(e *isExpr, s *scope) value {

@@ -35,7 +35,9 @@ func (t *translator) literal(e *literal) value {
 			fail(e.offset(), "Invalid %s literal", e.kind)
 		}
 		v.sql = sql
-		if e.kind != String {
+		if e.kind == String {
+			v.written = e
+		} else {
 			v.text = ""
 		}
 	}

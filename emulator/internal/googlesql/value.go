@@ -12,6 +12,21 @@ type value struct {
 	// what a literal of STRING says, and a number's digits.
 	literal bool
 	text    string
+	// written is a STRING literal's place: one that is no value of the type that it is to
+	// take is refused there, before the query runs.
+	written *literal
+	// chain is the operator between the operands that the text's outer parentheses hold:
+	// the same operator after it needs no more of them, which spares DuckDB's parser depth.
+	chain string
+}
+
+// joined is an operator between two operands that associates to the left.
+func joined(l value, op string, r value, typ *Type) value {
+	left := l.sql
+	if l.chain == op {
+		left = left[1 : len(left)-1]
+	}
+	return value{sql: "(" + left + " " + op + " " + r.sql + ")", typ: typ, chain: op}
 }
 
 func (v value) isNull() bool { return v.typ.Kind == Null }
@@ -125,6 +140,13 @@ func (t *translator) coerce(v value, to *Type) (value, bool) {
 		return t.coerceStruct(v, to)
 	default:
 		return v, false
+	}
+	if v.written != nil && v.typ.Kind == String {
+		sql, err := textSQL(to, v.written.text)
+		if err != nil {
+			fail(v.written.offset(), "Could not cast literal %q to type %s", v.written.text, to)
+		}
+		return value{sql: sql, typ: to, literal: true}, true
 	}
 	sql, ok := t.castSQL(v, to)
 	return value{sql: sql, typ: to, literal: v.literal, text: v.text}, ok
