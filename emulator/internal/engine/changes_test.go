@@ -1,9 +1,11 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -274,5 +276,61 @@ func TestHistory_Bounded(t *testing.T) {
 			t.Fatal(err)
 		}
 		e = reopen(t, Options{DB: db, Now: c.time})
+	}
+}
+
+// What reads CHANGES again and again, each time from where the last one ended, gets
+// every change once, while rows are appended and changes are applied.
+func TestChanges_Polled(t *testing.T) {
+	e := newTestEngine(t, Options{})
+	table := historyTable(t, e, true)
+	const rounds = 25
+	var work sync.WaitGroup
+	work.Go(func() {
+		for n := range rounds {
+			upsert(t, e, table, Sequence{}, int64(n), "upserted")
+			if err := e.Apply(t.Context(), table); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	work.Go(func() {
+		for n := range rounds {
+			b := e.NewBatch(table, table.Schema(), false, 1)
+			if err := errors.Join(b.Add([]any{int64(1000 + n), "streamed"}, Sequence{}, false), e.Append(t.Context(), b), b.Wait(t.Context())); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	done := make(chan struct{})
+	go func() {
+		work.Wait()
+		close(done)
+	}()
+	seen := map[string]int{}
+	var last time.Time
+	for more := true; more; {
+		select {
+		case <-done:
+			more = false
+			time.Sleep(time.Millisecond) // the end doesn't count
+		default:
+		}
+		s, err := e.SettledSnapshot(t.Context(), []TableRef{testRef("t")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range query(t, s, func(string) (Relation, error) { return s.Changes(testRef("t"), last, s.Time()) }, "SELECT id, v FROM {t}") {
+			seen[row]++
+		}
+		last = s.Time().Truncate(time.Microsecond)
+		s.Close()
+	}
+	for n := range rounds {
+		for _, row := range []string{fmt.Sprintf("%d upserted", n), fmt.Sprintf("%d streamed", 1000+n)} {
+			if seen[row] != 1 {
+				t.Errorf("%s was seen %d times", row, seen[row])
+			}
+		}
 	}
 }

@@ -31,25 +31,55 @@ type frozen struct {
 // Snapshot begins a snapshot of tables. Views have no rows: their queries are the
 // caller's to expand, before.
 func (e *Engine) Snapshot(ctx context.Context, refs []TableRef) (*Snapshot, error) {
-	s := &Snapshot{e: e, tables: map[TableRef]*frozen{}}
+	tables, err := e.find(refs)
+	if err != nil {
+		return nil, err
+	}
+	defer lockForReading(tables)()
+	return e.freeze(ctx, tables)
+}
+
+// SettledSnapshot is Snapshot for Appends and Changes: it waits for what is under way,
+// so that no change shows later whose time is before the snapshot's. A mutation's Build
+// must not call it.
+func (e *Engine) SettledSnapshot(ctx context.Context, refs []TableRef) (*Snapshot, error) {
+	tables, err := e.find(refs)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range tables {
+		t.admin.Lock()
+		defer t.admin.Unlock()
+	}
+	for _, t := range tables {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+	}
+	return e.freeze(ctx, tables)
+}
+
+// find finds tables, each once, in the order in which they are locked.
+func (e *Engine) find(refs []TableRef) ([]*Table, error) {
 	var tables []*Table
 	for _, ref := range refs {
 		t, err := e.catalog.table(ref)
 		if err != nil {
 			return nil, err
 		}
-		if s.tables[ref] == nil {
-			s.tables[ref] = &frozen{table: t}
-			tables = append(tables, t)
-		}
+		tables = append(tables, t)
 	}
-	defer lockForReading(tables)()
-	s.at = e.now()
+	return inOrder(tables), nil
+}
+
+// freeze begins a snapshot of tables whose mu the caller holds.
+func (e *Engine) freeze(ctx context.Context, tables []*Table) (*Snapshot, error) {
+	s := &Snapshot{e: e, at: e.now(), tables: make(map[TableRef]*frozen, len(tables))}
 	for _, t := range tables {
 		if t.dropped {
 			return nil, NotFound("Not found: Table %s", t.ref)
 		}
-		f := s.tables[t.ref]
+		f := &frozen{table: t}
+		s.tables[t.ref] = f
 		// Before the transaction: what it lists was committed, and is in the snapshot.
 		f.schema, f.generations, f.stale = t.schema, t.generations(), t.stale(s.at)
 		f.hasHistory, f.historySince, f.pastSince, f.pastRows = t.hasHistory, t.settings.HistorySince, t.pastSince.Load(), t.pastRows

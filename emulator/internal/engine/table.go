@@ -55,10 +55,10 @@ type Table struct {
 	sequenced, unsequenced, warned atomic.Bool
 }
 
-// lockForReading locks tables' mu for reading, each once, always in the same order:
-// a writer that waits keeps new readers out, so that two readers who hold one of two
-// tables each would wait for each other's. unlock unlocks them.
-func lockForReading(all []*Table) (unlock func()) {
+// inOrder lists tables, each once, in the order in which whoever locks several locks
+// them. A writer that waits keeps new readers out, so that even two readers who hold
+// one of two tables each would wait for each other's.
+func inOrder(all []*Table) []*Table {
 	seen := make(map[*Table]bool, len(all))
 	var tables []*Table
 	for _, t := range all {
@@ -68,6 +68,12 @@ func lockForReading(all []*Table) (unlock func()) {
 		}
 	}
 	slices.SortFunc(tables, func(a, b *Table) int { return cmp.Compare(a.id, b.id) })
+	return tables
+}
+
+// lockForReading locks tables' mu for reading; unlock unlocks them.
+func lockForReading(tables []*Table) (unlock func()) {
+	tables = inOrder(tables)
 	for _, t := range tables {
 		t.mu.RLock()
 	}
