@@ -1,6 +1,7 @@
 package databases
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -67,6 +68,7 @@ type services struct {
 	bigquery  *emulator.Server
 	config    string // the configuration's file
 	launched  *process
+	counts    bytes.Buffer // what it printed
 	published atomic.Int64
 	looked    int64    // how many were published when the backlog was last looked at
 	forgotten int64    // how many were when Pub/Sub last forgot its messages
@@ -141,13 +143,16 @@ func (s *services) launch() {
 	command := self.command(syscall.SIGKILL, launchPath(s.t), "--config", s.config, "--runner", "direct",
 		"--bigquery_rest_endpoint", s.bigquery.RESTAddr(), "--bigquery_grpc_endpoint", s.bigquery.GRPCAddr())
 	command.Env = append(os.Environ(), "PUBSUB_EMULATOR_HOST="+s.pubsub.Addr, "TMPDIR="+s.t.TempDir())
+	s.counts.Reset()
+	command.Stdout = &s.counts
 	s.launched = start(s.t, "launch", command)
 }
 
 // kill ends the pipeline at once.
 func (s *services) kill() { s.launched.end(syscall.SIGKILL) }
 
-// stop waits until all messages are acked and stops the pipeline.
+// stop waits until all messages are acked and stops the pipeline, whose counts
+// must add up: nothing vanishes.
 func (s *services) stop() {
 	s.t.Helper()
 	for unacked, last := -1, -1; unacked != 0; last = unacked {
@@ -161,6 +166,15 @@ func (s *services) stop() {
 	if code := s.launched.command.ProcessState.ExitCode(); code != 0 {
 		s.t.Errorf("cmd/launch exited with %d after SIGTERM:\n%s", code, s.launched.said.String())
 	}
+	var c map[string]int64
+	if err := json.Unmarshal(s.counts.Bytes(), &c); err != nil {
+		s.t.Fatalf("cmd/launch printed no counts: %v\n%s", err, s.counts.String())
+	}
+	if c["messages"]+c["extra_changes"]+c["key_changes"] !=
+		c["rows_upserted"]+c["rows_deleted"]+c["superseded"]+c["filtered"]+c["control"]+c["dead_letters"] {
+		s.t.Errorf("the counts don't add up: %v", c)
+	}
+	s.t.Logf("counts since the pipeline's last start: %v", c)
 }
 
 // letter is a dead letter.
