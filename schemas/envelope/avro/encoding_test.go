@@ -67,6 +67,24 @@ func TestJSONEncoding(t *testing.T) {
 			t.Errorf("%s, %s (-want +got):\n%s", test.typ, test.value, diff)
 		}
 	}
+	var fields, members []string // many, in another order
+	for i := range 30 {
+		fields = append(fields, `{"name":"f`+strconv.Itoa(i)+`","type":"int"}`)
+		members = append(members, `"f`+strconv.Itoa(29-i)+`":`+strconv.Itoa(29-i))
+	}
+	many := `{"type":"record","name":"R","fields":[` + strings.Join(fields, ",") + `]}`
+	got, err := columnInJSON(t, many, "{"+strings.Join(members, ",")+"}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range got.Elems() {
+		if c.Name != "f"+strconv.Itoa(i) || c.Value.Int() != int64(i) {
+			t.Errorf("field %d is %s = %d", i, c.Name, c.Value.Int())
+		}
+	}
+	if _, err := columnInJSON(t, many, `{"f29":1,"f30":1}`); err == nil || !strings.Contains(err.Error(), "no field f30") {
+		t.Errorf("error %v, want that there is no field f30", err)
+	}
 	for _, test := range []struct{ typ, value string }{
 		{`"null"`, `0`},
 		{`"boolean"`, `1`},

@@ -179,12 +179,26 @@ func appendUnion(dst []byte, n *node, raw string, depth int) ([]byte, error) {
 	return dst, err
 }
 
+// manyFields is from where on a map finds a field faster than a walk.
+const manyFields = 16
+
+func (n *node) index() map[string]int {
+	index := make(map[string]int, len(n.fields))
+	for i := range n.fields {
+		index[n.fields[i].name] = i
+	}
+	return index
+}
+
 // appendRecord appends the fields in their schema's order, whichever theirs is.
 func appendRecord(dst []byte, n *node, raw string, depth int) ([]byte, error) {
 	if raw[0] != '{' {
 		return dst, want(false, "an object")
 	}
-	var err error
+	var (
+		err   error
+		index map[string]int // of a record of many fields in another order
+	)
 	values, next := make([]string, len(n.fields)), 0
 	scan.EachMember(raw, func(quoted, value string) bool {
 		var name string
@@ -192,7 +206,10 @@ func appendRecord(dst []byte, n *node, raw string, depth int) ([]byte, error) {
 			return false
 		}
 		if next >= len(n.fields) || n.fields[next].name != name {
-			if next = n.at(name); next < 0 {
+			if len(n.fields) > manyFields && index == nil {
+				index = n.index()
+			}
+			if next = n.at(name, index); next < 0 {
 				err = fmt.Errorf("the schema has no field %s", clip(name))
 				return false
 			}

@@ -129,11 +129,11 @@ func (n *node) unify(name string) {
 	switch name {
 	case "varchar":
 		if n.has("value", "length") {
-			n.kind, n.only = kindOnly, n.at("value")
+			n.kind, n.only = kindOnly, n.at("value", nil)
 		}
 	case "timestampTz":
 		if n.has("timestamp", "offset") {
-			n.kind, n.only = kindOnly, n.at("timestamp")
+			n.kind, n.only = kindOnly, n.at("timestamp", nil)
 			if of := n.fields[n.only].node; of.kind == kindLong && of.name == "" { // where the logical type stands beside the type, as in Datastream's documentation
 				n.fields[n.only].node = &node{kind: kindLong, typ: of.typ, name: instant + "timestamp-micros"}
 			}
@@ -151,7 +151,7 @@ func (n *node) unify(name string) {
 
 // has reports whether these are the record's fields, in any order.
 func (n *node) has(names ...string) bool {
-	missing := func(name string) bool { return n.at(name) < 0 }
+	missing := func(name string) bool { return n.at(name, nil) < 0 }
 	return len(n.fields) == len(names) && !slices.ContainsFunc(names, missing)
 }
 
@@ -159,7 +159,13 @@ func (n *node) areIntegers() bool {
 	return !slices.ContainsFunc(n.fields, func(f field) bool { return f.kind != kindInt && f.kind != kindLong })
 }
 
-// at returns which field has a name, or -1.
-func (n *node) at(name string) int {
+// at returns which field has a name, or -1. The index may be nil.
+func (n *node) at(name string, index map[string]int) int {
+	if index != nil {
+		if i, ok := index[name]; ok {
+			return i
+		}
+		return -1
+	}
 	return slices.IndexFunc(n.fields, func(f field) bool { return f.name == name })
 }

@@ -123,7 +123,7 @@ func (t *transcoder) civil(n *node) error {
 	if err != nil {
 		return err
 	}
-	days, micros := parts[n.at("date")], parts[n.at("time")]
+	days, micros := parts[n.at("date", nil)], parts[n.at("time", nil)]
 	if days < math.MinInt32 || days > math.MaxInt32 || micros < 0 || micros > day {
 		return errors.New("a datetime is no date and time of day")
 	}
@@ -145,11 +145,11 @@ func (t *transcoder) span(n *node) error {
 	if err != nil {
 		return err
 	}
-	micros := parts[n.at("micros")]
+	micros := parts[n.at("micros", nil)]
 	t.out = append(t.out, `"P`...)
-	t.out = strconv.AppendInt(t.out, parts[n.at("months")], 10)
+	t.out = strconv.AppendInt(t.out, parts[n.at("months", nil)], 10)
 	t.out = append(t.out, "MT"...)
-	t.out = strconv.AppendInt(t.out, parts[n.at("hours")], 10)
+	t.out = strconv.AppendInt(t.out, parts[n.at("hours", nil)], 10)
 	t.out = append(t.out, 'H')
 	seconds, fraction := micros/1_000_000, micros%1_000_000
 	if fraction < 0 {
