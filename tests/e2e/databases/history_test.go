@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/go-sql-driver/mysql"
@@ -32,7 +33,7 @@ type history struct {
 	dialect  *dialect
 	tables   []*sourceTable
 	setup    []string // what each session of the workload begins with
-	utc      []string // what the session that is compared with begins with
+	utc      string   // puts the session that is compared with in UTC
 	expected func(error) bool
 	settings map[string]string // Debezium's
 	schemas  bool              // Debezium's messages have schemas
@@ -40,31 +41,8 @@ type history struct {
 
 func (h *history) run() {
 	h.t.Helper()
-	seed := seedOf(h.t)
-	d := h.dialect
-	for _, table := range h.tables {
-		h.source.exec(d.create(table)...)
-	}
-	h.source.exec("CREATE TABLE markers (name varchar(64) PRIMARY KEY)",
-		"CREATE TABLE signals (id varchar(64) PRIMARY KEY, type varchar(32) NOT NULL, data text)")
-	s := startServices(h.t, d.config(h.tables, ""))
-	settings := map[string]string{
-		"signal.enabled.channels":        "source",
-		"snapshot.fetch.size":            "10",
-		"max.batch.size":                 "500",
-		"max.queue.size":                 "1000",
-		"key.converter.schemas.enable":   fmt.Sprint(h.schemas),
-		"value.converter.schemas.enable": fmt.Sprint(h.schemas),
-	}
-	maps.Copy(settings, h.settings)
-	capture := newDebezium(h.t, s.publish, settings)
-	mark := func(name string) { h.source.exec("INSERT INTO markers VALUES (" + quoteSQL(name) + ")") }
-	w := &workload{
-		t: h.t, r: rand.New(rand.NewPCG(seed, 1)), d: d, db: h.source.pool(), tables: h.tables,
-		setup: h.setup, expected: h.expected,
-	}
-	w.connect()
-	n := transactions(h.t)
+	r := h.begin()
+	w, s, capture, n := r.workload, r.services, r.capture, transactions(h.t)
 
 	w.run(n / 10)
 	w.commit() // PostgreSQL makes a slot once all transactions have ended that began before
@@ -78,7 +56,7 @@ func (h *history) run() {
 	capture.waitBatches(1)
 	w.run(3 * n / 10) // beside the rest of the snapshot
 	w.commit()
-	capture.catchUp(mark)
+	capture.catchUp(h.mark)
 	capture.kill()
 	capture.start()
 	w.run(4 * n / 10)
@@ -88,7 +66,7 @@ func (h *history) run() {
 	w.run(5 * n / 10)
 	s.kill()
 	s.launch()
-	h.source.exec(fmt.Sprintf(`INSERT INTO signals VALUES ('1', 'execute-snapshot', '{"type": "incremental", "data-collections": ["%[1]s.items", "%[1]s.types"]}')`, d.schema))
+	h.source.exec(fmt.Sprintf(`INSERT INTO signals VALUES ('1', 'execute-snapshot', '{"type": "incremental", "data-collections": ["%[1]s.items", "%[1]s.types"]}')`, h.dialect.schema))
 	w.run(6 * n / 10)
 	w.commit()
 	capture.waitIncremental()
@@ -100,13 +78,72 @@ func (h *history) run() {
 	capture.kill()
 	capture.start()
 	w.run(n)
-	w.commit()
-	h.t.Logf("%d transactions, %v", w.ended, w.counts)
-	capture.catchUp(mark)
-	capture.kill()
-	s.stop()
+	h.end(r)
+}
 
-	for _, l := range s.allLetters() {
+// runQuietly makes a short history in which nothing is restarted.
+func (h *history) runQuietly(transactions int) {
+	h.t.Helper()
+	r := h.begin()
+	r.workload.run(transactions / 2)
+	r.workload.commit()
+	r.services.launch()
+	r.capture.start()
+	r.capture.catchUp(h.mark)
+	h.source.exec(h.addColumns()...)
+	r.workload.altered = true
+	r.workload.run(transactions)
+	h.end(r)
+}
+
+// running is what takes part in a history.
+type running struct {
+	workload *workload
+	services *services
+	capture  *debezium
+}
+
+// begin creates the tables and prepares what takes part; neither the pipeline nor
+// Debezium runs.
+func (h *history) begin() *running {
+	h.t.Helper()
+	seed := seedOf(h.t)
+	for _, table := range h.tables {
+		h.source.exec(h.dialect.create(table)...)
+	}
+	h.source.exec("CREATE TABLE markers (name varchar(64) PRIMARY KEY)",
+		"CREATE TABLE signals (id varchar(64) PRIMARY KEY, type varchar(32) NOT NULL, data text)")
+	settings := map[string]string{
+		"signal.enabled.channels":        "source",
+		"snapshot.fetch.size":            "10",
+		"max.batch.size":                 "500",
+		"max.queue.size":                 "1000",
+		"key.converter.schemas.enable":   strconv.FormatBool(h.schemas),
+		"value.converter.schemas.enable": strconv.FormatBool(h.schemas),
+	}
+	maps.Copy(settings, h.settings)
+	s := startServices(h.t, h.dialect.config(h.tables, ""))
+	w := &workload{
+		t: h.t, r: rand.New(rand.NewPCG(seed, 1)), d: h.dialect, db: h.source.pool(), tables: h.tables,
+		setup: h.setup, expected: h.expected,
+	}
+	w.connect()
+	return &running{workload: w, services: s, capture: newDebezium(h.t, s.publish, settings)}
+}
+
+func (h *history) mark(name string) {
+	h.source.exec("INSERT INTO markers VALUES (" + quoteSQL(name) + ")")
+}
+
+// end waits until all is in BigQuery and compares it with the source.
+func (h *history) end(r *running) {
+	h.t.Helper()
+	r.workload.commit()
+	h.t.Logf("%d transactions, %v", r.workload.ended, r.workload.counts)
+	r.capture.catchUp(h.mark)
+	r.capture.kill()
+	r.services.stop()
+	for _, l := range r.services.allLetters() {
 		h.t.Errorf("dead letter %s/%s: %s", l.stage, l.reason, l.text)
 	}
 	conn, err := h.source.pool().Conn(context.Background())
@@ -114,15 +151,13 @@ func (h *history) run() {
 		h.t.Fatal(err)
 	}
 	defer func() { _ = conn.Close() }()
-	for _, statement := range h.utc {
-		if _, err := conn.ExecContext(context.Background(), statement); err != nil {
-			h.t.Fatal(err)
-		}
+	if _, err := conn.ExecContext(context.Background(), h.utc); err != nil {
+		h.t.Fatal(err)
 	}
 	for _, table := range h.tables {
-		compare(h.t, table, d.sourceRows(h.t, conn, table), s.rows(table.name))
+		compare(h.t, table, h.dialect.sourceRows(h.t, conn, table), r.services.rows(table.name))
 	}
-	h.t.Logf("%d messages", s.published.Load())
+	h.t.Logf("%d messages", r.services.published.Load())
 }
 
 // addColumns are the statements that add the late columns.
@@ -138,21 +173,25 @@ func (h *history) addColumns() []string {
 	return statements
 }
 
-func TestPostgres(t *testing.T) {
+func TestPostgres(t *testing.T) { postgresHistory(t, true).run() }
+
+// Without schemas, what a value means is told by the destination's columns alone.
+func TestPostgresWithoutSchemas(t *testing.T) { postgresHistory(t, false).runQuietly(300) }
+
+func postgresHistory(t *testing.T, schemas bool) *history {
 	skipShort(t)
 	s := startPostgres(t)
 	s.exec(pgTypesSetup...)
-	h := &history{
-		t: t, source: s, dialect: postgresDialect, tables: postgresTables(), schemas: true,
+	return &history{
+		t: t, source: s, dialect: postgresDialect, tables: postgresTables(), schemas: schemas,
 		setup: []string{"SET lock_timeout = '1ms'"},
-		utc:   []string{"SET timezone = 'UTC'"},
+		utc:   "SET timezone = 'UTC'",
 		expected: func(err error) bool {
 			failure, ok := errors.AsType[*pgconn.PgError](err)
 			return ok && slices.Contains([]string{"55P03" /* lock_not_available */, "23505" /* unique_violation */}, failure.Code)
 		},
 		settings: s.debezium(),
 	}
-	h.run()
 }
 
 // debezium returns the settings of a connector to the server.
@@ -172,20 +211,23 @@ func (s *postgres) debezium() map[string]string {
 	}
 }
 
-func TestMariaDB(t *testing.T) {
+func TestMariaDB(t *testing.T) { mariadbHistory(t, false).run() }
+
+func TestMariaDBWithSchemas(t *testing.T) { mariadbHistory(t, true).runQuietly(300) }
+
+func mariadbHistory(t *testing.T, schemas bool) *history {
 	skipShort(t)
 	s := startMariaDB(t)
-	h := &history{
-		t: t, source: s, dialect: mariaDialect, tables: mariadbTables(),
+	return &history{
+		t: t, source: s, dialect: mariaDialect, tables: mariadbTables(), schemas: schemas,
 		setup: []string{"SET innodb_lock_wait_timeout = 0", "SET sql_mode = 'STRICT_TRANS_TABLES,NO_BACKSLASH_ESCAPES'"},
-		utc:   []string{"SET time_zone = '+00:00'"},
+		utc:   "SET time_zone = '+00:00'",
 		expected: func(err error) bool {
 			failure, ok := errors.AsType[*mysql.MySQLError](err)
 			return ok && slices.Contains([]uint16{1205 /* lock wait timeout */, 1213 /* deadlock */, 1062 /* duplicate key */}, failure.Number)
 		},
 		settings: s.debezium(),
 	}
-	h.run()
 }
 
 // debezium returns the settings of a connector to the server.
