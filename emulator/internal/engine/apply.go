@@ -178,7 +178,7 @@ func (e *Engine) applySQL(ctx context.Context, tx *sql.Tx, t *Table, generations
 	begun := time.Now() // what the apply costs in fact, whatever clock it runs by
 	var changes, bytes int64
 	pending := t.schema.pendingSQL(t.id, generations)
-	err := tx.QueryRowContext(ctx, fmt.Sprintf("SELECT count(*), coalesce(sum(%s), 0)::BIGINT FROM (%s)", t.schema.sizeSQL(), pending)).Scan(&changes, &bytes)
+	err := tx.QueryRowContext(ctx, fmt.Sprintf("SELECT count(*), coalesce(sum(%s), 0)::BIGINT FROM (%s)", sizeSQL(t.schema.Columns), pending)).Scan(&changes, &bytes)
 	if err != nil {
 		return ApplyJob{}, fmt.Errorf("counting pending changes: %w", err)
 	}

@@ -161,10 +161,7 @@ func (s *Snapshot) Relation(ref TableRef, o ReadOptions) (Relation, error) {
 	if err != nil {
 		return Relation{}, err
 	}
-	generations := f.generations
-	if !o.Everything && !f.stale || o.Baseline {
-		generations = nil
-	}
+	generations := s.generations(f, o)
 	r := Relation{Table: f.table, Schema: f.schema}
 	var from string
 	if o.AsOf.IsZero() {
@@ -179,6 +176,14 @@ func (s *Snapshot) Relation(ref TableRef, o ReadOptions) (Relation, error) {
 	}
 	r.SQL = fmt.Sprintf("(SELECT %s FROM (%s))", strings.Join(names, ", "), from)
 	return r, nil
+}
+
+// generations are those that a read has to merge.
+func (s *Snapshot) generations(f *frozen, o ReadOptions) []generation {
+	if o.Baseline || !o.AsOf.IsZero() || !o.Everything && !f.stale || len(f.schema.Key) == 0 {
+		return nil
+	}
+	return f.generations
 }
 
 // namedColumns selects the columns under their BigQuery names. An ARRAY is never
