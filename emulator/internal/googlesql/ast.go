@@ -98,10 +98,9 @@ type (
 	whenThen struct{ when, then expr }
 	castExpr struct {
 		at
-		of     expr
-		to     *Type
-		safe   bool
-		format expr
+		of   expr
+		to   *Type
+		safe bool
 	}
 	extractExpr struct {
 		at

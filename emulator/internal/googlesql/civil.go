@@ -54,7 +54,7 @@ func (s *scanner) skip(separator string) {
 }
 
 func (s *scanner) next(characters string) bool {
-	if s.rest == "" || !strings.Contains(characters, s.rest[:1]) {
+	if s.rest == "" || strings.IndexByte(characters, s.rest[0]) < 0 {
 		return false
 	}
 	s.rest = s.rest[1:]
@@ -135,7 +135,7 @@ func parseTimestamp(text string, zone *time.Location) (time.Time, error) {
 	s := &scanner{rest: strings.TrimSpace(text)}
 	year, month, day := s.date()
 	var hour, minute, second, nanos int
-	if len(s.rest) > 1 && strings.Contains(" Tt", s.rest[:1]) && s.rest[1] >= '0' && s.rest[1] <= '9' {
+	if len(s.rest) > 1 && strings.IndexByte(" Tt", s.rest[0]) >= 0 && s.rest[1] >= '0' && s.rest[1] <= '9' {
 		s.rest = s.rest[1:]
 		hour, minute, second, nanos = s.clock()
 	}
@@ -172,11 +172,11 @@ func parseZone(text string) (*time.Location, error) {
 	case s.next("+"):
 	default:
 		if text == "" || strings.EqualFold(text, "Local") {
-			return nil, fmt.Errorf("Invalid time zone: %s", text) //nolint:revive,staticcheck // BigQuery's text
+			return nil, fmt.Errorf("Invalid time zone: %s", text) //nolint:staticcheck // BigQuery's text
 		}
 		zone, err := time.LoadLocation(text)
 		if err != nil {
-			return nil, fmt.Errorf("Invalid time zone: %s", text) //nolint:revive,staticcheck // BigQuery's text
+			return nil, fmt.Errorf("Invalid time zone: %s", text) //nolint:staticcheck // BigQuery's text
 		}
 		return zone, nil
 	}
@@ -187,7 +187,7 @@ func parseZone(text string) (*time.Location, error) {
 		minutes = s.number(2, 2)
 	}
 	if s.bad || s.rest != "" || hours > 14 || minutes > 59 {
-		return nil, fmt.Errorf("Invalid time zone: %s", text) //nolint:revive,staticcheck // BigQuery's text
+		return nil, fmt.Errorf("Invalid time zone: %s", text) //nolint:staticcheck // BigQuery's text
 	}
 	return time.FixedZone("", sign*(hours*60+minutes)*60), nil
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -221,10 +222,7 @@ func render(t *testing.T, v any, typ *Type) string {
 
 func wantKind(t *testing.T, typ *Type, kinds ...Kind) {
 	t.Helper()
-	for _, k := range kinds {
-		if typ.Kind == k {
-			return
-		}
+	if !slices.Contains(kinds, typ.Kind) {
+		t.Errorf("a value of kind %v, but the translation's type is %s", kinds, typ)
 	}
-	t.Errorf("a value of kind %v, but the translation's type is %s", kinds, typ)
 }

@@ -32,7 +32,7 @@ func formatTime(format string, at time.Time, kind string) (any, error) {
 		element := format[i : i+1]
 		if element == "E" || element == "O" {
 			end := i + 2
-			if end <= len(format) && element == "E" && end < len(format) && strings.Contains("*0123456789", format[i+1:end]) {
+			if end <= len(format) && element == "E" && end < len(format) && strings.IndexByte("*0123456789", format[i+1]) >= 0 {
 				end++ // %E*S, %E3S, %E4Y
 			}
 			if end > len(format) {

@@ -196,6 +196,7 @@ func (a *aggregation) extreme() value {
 	switch typ.Kind {
 	case JSON, Geography, Struct, Array, Interval, Range:
 		a.t.noSignature(a.callExpr, a.args)
+	default:
 	}
 	v := a.call(strings.ToLower(a.name), typ)
 	if typ.Kind == Float64 && a.name == "MIN" {

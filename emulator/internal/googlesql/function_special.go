@@ -82,12 +82,9 @@ func (t *translator) greatest(c *callExpr, s *scope) value {
 	var nulls []string
 	for _, a := range args {
 		nulls = append(nulls, a.sql+" IS NULL")
-		if typ.Kind == Float64 && a.text == "" {
-			nulls = append(nulls, "false") // NaN is the greatest in DuckDB, and the result in BigQuery
-		}
 	}
 	sql := strings.ToLower(c.name) + "(" + joinSQL(args) + ")"
-	if typ.Kind == Float64 && c.name == "LEAST" {
+	if typ.Kind == Float64 && c.name == "LEAST" { // NaN is the result, but the greatest in DuckDB
 		var nans []string
 		for _, a := range args {
 			nans = append(nans, "isnan("+a.sql+")")

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-var errJSONPath = errors.New("Invalid JSONPath") //nolint:revive,staticcheck // BigQuery's text
+var errJSONPath = errors.New("Invalid JSONPath") //nolint:staticcheck // BigQuery's text
 
 // step is a part of a JSON path: a member's name, or an item's position.
 type step struct {

@@ -53,8 +53,7 @@ func (t *tokens) lex() lexeme {
 	after := t.base + int(t.lexer.Token.End)
 	if err := nextToken(t.lexer); err != nil {
 		x := lexeme{kind: token.TokenBad, start: after, end: after, text: err.Error()}
-		var lexical *memefish.Error
-		if errors.As(err, &lexical) {
+		if lexical, ok := errors.AsType[*memefish.Error](err); ok {
 			x.text = lexical.Message
 			x.start = t.base + int(lexical.Position.Pos)
 			x.end = x.start

@@ -274,6 +274,7 @@ func (p *parser) primary() expr {
 		if p.atIdentifier() {
 			return p.named()
 		}
+	default:
 	}
 	p.unexpected("")
 	return nil

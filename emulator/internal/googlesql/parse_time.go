@@ -62,7 +62,7 @@ func (p *timeParser) read(format string) error {
 			return errQuery("Invalid format: it ends in %%")
 		}
 		element := format[i : i+1]
-		if element == "E" && i+2 < len(format) && (strings.Contains("*0123456789", format[i+1:i+2])) {
+		if element == "E" && i+2 < len(format) && strings.IndexByte("*0123456789", format[i+1]) >= 0 {
 			element = format[i : i+3]
 			i += 2
 		} else if element == "E" && i+1 < len(format) {
@@ -85,7 +85,7 @@ func (p *timeParser) element(element string) error {
 	if long, ok := shorthands[element[0]]; ok && len(element) == 1 {
 		return p.read(long)
 	}
-	if strings.Contains("CdeHIjklMmSuVyYs", element) {
+	if strings.IndexByte("CdeHIjklMmSuVyYs", element[0]) >= 0 {
 		p.rest = strings.TrimLeft(p.rest, " ")
 	}
 	switch element {

@@ -33,8 +33,7 @@ var errorPrefix = regexp.MustCompile(`^(?:[A-Z][A-Za-z ]*Error: )?(?:database/sq
 // that DuckDB gave while it ran a translation.
 func RuntimeError(err error) string {
 	text := err.Error()
-	var typed *duckdb.Error
-	if errors.As(err, &typed) {
+	if typed, ok := errors.AsType[*duckdb.Error](err); ok {
 		text = typed.Msg
 	}
 	for _, e := range runtimeErrors {

@@ -190,6 +190,7 @@ func (t *translator) field(v value, n name) value {
 			}
 		}
 		fail(n.at, "Field name %s does not exist in %s", n.text, v.typ)
+	default:
 	}
 	fail(n.at, "Cannot access field %s on a value with type %s", n.text, v.typ)
 	return value{}

@@ -53,7 +53,8 @@ func (p *parser) see(ref *TableRef) {
 func (p *parser) takeTables() []*TableRef {
 	var refs []*TableRef
 	for _, t := range p.seen {
-		if !t.cte && !(t.ref.Function == "" && len(t.ref.Path) > 1 && t.scope.local(t.ref.Path[0], t.ref)) {
+		isArray := t.ref.Function == "" && len(t.ref.Path) > 1 && t.scope.local(t.ref.Path[0], t.ref)
+		if !t.cte && !isArray {
 			refs = append(refs, t.ref)
 		}
 	}

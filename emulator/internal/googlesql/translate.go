@@ -128,7 +128,6 @@ type translator struct {
 	text    string
 	options Options
 	aliases int
-	depth   int
 }
 
 func newTranslator(text string, options Options) *translator {

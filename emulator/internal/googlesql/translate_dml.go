@@ -75,11 +75,11 @@ func (m *dmlTarget) rowID() string {
 }
 
 func (m *dmlTarget) list(values []string) string {
-	sql := ""
+	var sql strings.Builder
 	for i, c := range m.columns() {
-		sql += ", " + values[i] + " AS " + quoteName(c.Name)
+		sql.WriteString(", " + values[i] + " AS " + quoteName(c.Name))
 	}
-	return sql
+	return sql.String()
 }
 
 func (m *dmlTarget) nulls() []string {
@@ -239,12 +239,13 @@ func (m *dmlTarget) updated(set []assignment, s *scope) []string {
 			path = path[1:]
 		}
 		i := m.position(path[0])
-		key := ""
-		for _, n := range path {
-			key += "." + fold(n.text)
+		parts := make([]string, len(path))
+		for j, n := range path {
+			parts[j] = fold(n.text)
 		}
+		key := strings.Join(parts, ".")
 		if seen[key] {
-			fail(path[0].at, "Update item %s assigned more than once", key[1:])
+			fail(path[0].at, "Update item %s assigned more than once", key)
 		}
 		seen[key] = true
 		if len(path) == 1 {

@@ -2,6 +2,7 @@ package googlesql
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -100,8 +101,8 @@ func (t *translator) binary(e *binaryExpr, s *scope) value {
 		left = b.left
 	}
 	v := t.expr(left, s)
-	for i := len(chain) - 1; i >= 0; i-- {
-		v = t.operator(chain[i].op, v, t.expr(chain[i].right, s), chain[i].offset())
+	for _, b := range slices.Backward(chain) {
+		v = t.operator(b.op, v, t.expr(b.right, s), b.offset())
 	}
 	return v
 }
@@ -140,6 +141,7 @@ func (t *translator) compare(op string, l, r value, at int) value {
 		}
 	case Float64:
 		return value{sql: compareFloats(op, both[0], both[1]), typ: Of(Bool)}
+	default:
 	}
 	return value{sql: "(" + both[0].sql + " " + op + " " + both[1].sql + ")", typ: Of(Bool)}
 }
@@ -352,7 +354,8 @@ func (t *translator) like(e *likeExpr, s *scope) value {
 }
 
 func (t *translator) caseExpr(e *caseExpr, s *scope) value {
-	sql := "CASE"
+	var sql strings.Builder
+	sql.WriteString("CASE")
 	var subject value
 	if e.of != nil {
 		subject = t.expr(e.of, s)
@@ -366,18 +369,18 @@ func (t *translator) caseExpr(e *caseExpr, s *scope) value {
 	}
 	results, typ := t.unify(results, e.offset(), "operator CASE")
 	for i, w := range e.whens {
-		when := ""
+		sql.WriteString(" WHEN ")
 		if e.of != nil {
-			when = t.compare("=", subject, t.expr(w.when, s), w.when.offset()).sql
+			sql.WriteString(t.compare("=", subject, t.expr(w.when, s), w.when.offset()).sql)
 		} else {
-			when = t.condition(w.when, s, "CASE WHEN condition")
+			sql.WriteString(t.condition(w.when, s, "CASE WHEN condition"))
 		}
-		sql += " WHEN " + when + " THEN " + results[i].sql
+		sql.WriteString(" THEN " + results[i].sql)
 	}
 	if e.other != nil {
-		sql += " ELSE " + results[len(results)-1].sql
+		sql.WriteString(" ELSE " + results[len(results)-1].sql)
 	}
-	return value{sql: sql + " END", typ: typ}
+	return value{sql: sql.String() + " END", typ: typ}
 }
 
 func (t *translator) subquery(e *subqueryExpr, s *scope) value {

@@ -79,8 +79,7 @@ func (t *translator) table(ref *TableRef) (string, *rangeVar, Relation) {
 	}
 	relation, err := t.options.Resolver.Table(&resolved)
 	if err != nil {
-		var placed *Error
-		if errors.As(err, &placed) {
+		if placed, ok := errors.AsType[*Error](err); ok {
 			fail(ref.offset(), "%s", placed.Message)
 		}
 		fail(ref.offset(), "%s", err)

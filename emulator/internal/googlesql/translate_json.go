@@ -22,11 +22,10 @@ func (t *translator) jsonOf(sql string, typ *Type) string {
 	switch typ.Kind {
 	case JSON:
 		return sql
-	case Bool, Int64:
-		if typ.Kind == Int64 {
-			return "bq_json_integer(" + sql + ")"
-		}
+	case Bool:
 		return "CAST(" + sql + " AS VARCHAR)"
+	case Int64:
+		return "bq_json_integer(" + sql + ")"
 	case Float64:
 		return "bq_json_number(" + sql + ")"
 	case Numeric:
@@ -51,12 +50,13 @@ func (t *translator) jsonOf(sql string, typ *Type) string {
 			parts[i] = quoteText(jsonText(f.Name)+":") + " || coalesce(" + t.jsonOf(part, f.Type) + ", 'null')"
 		}
 		return "CASE WHEN " + sql + " IS NOT NULL THEN '{' || " + strings.Join(parts, " || ',' || ") + " || '}' END"
+	default:
+		text, ok := t.castSQL(value{sql: sql, typ: typ}, Of(String))
+		if !ok {
+			text = "CAST(" + sql + " AS VARCHAR)"
+		}
+		return "bq_json_quote(" + text + ")"
 	}
-	text, ok := t.castSQL(value{sql: sql, typ: typ}, Of(String))
-	if !ok {
-		text = "CAST(" + sql + " AS VARCHAR)"
-	}
-	return "bq_json_quote(" + text + ")"
 }
 
 // format is FORMAT(pattern, …): each argument goes as text, beside its type's name.

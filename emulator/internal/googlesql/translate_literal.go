@@ -98,8 +98,9 @@ func textSQL(typ *Type, text string) (string, error) {
 		return intervalSQL(i), err
 	case JSON:
 		return quoteText(text), checkJSON(text)
+	default:
+		return quoteText(text), nil
 	}
-	return quoteText(text), nil
 }
 
 func timestampSQL(at time.Time) string {
@@ -112,16 +113,13 @@ func intervalSQL(i IntervalValue) string {
 
 // parameter writes a parameter's value as a literal.
 func (t *translator) parameter(e *paramExpr) value {
-	var p Parameter
-	ok := false
-	if e.name != "" {
-		if p, ok = t.options.Named[fold(e.name)]; !ok {
-			fail(e.offset(), "Query parameter '%s' not found", e.name)
-		}
-	} else {
-		if e.index >= len(t.options.Positional) {
-			fail(e.offset(), "Query parameter number %d is not defined (%d provided)", e.index+1, len(t.options.Positional))
-		}
+	p, ok := t.options.Named[fold(e.name)]
+	switch {
+	case e.name != "" && !ok:
+		fail(e.offset(), "Query parameter '%s' not found", e.name)
+	case e.name == "" && e.index >= len(t.options.Positional):
+		fail(e.offset(), "Query parameter number %d is not defined (%d provided)", e.index+1, len(t.options.Positional))
+	case e.name == "":
 		p = t.options.Positional[e.index]
 	}
 	sql, err := parameterSQL(p.Type, p.Value)

@@ -180,23 +180,22 @@ func (t *translator) orderBy(items []orderItem, s *scope, columns []value) strin
 	if len(items) == 0 {
 		return ""
 	}
-	sql := " ORDER BY "
+	keys := make([]string, len(items))
 	for i, o := range items {
-		sql += comma(i)
 		n, ok := ordinal(o.of)
 		switch {
 		case !ok:
-			sql += orderKey(t.expr(o.of, s), o)
+			keys[i] = orderKey(t.expr(o.of, s), o)
 		case n < 1 || n > len(columns):
 			fail(o.of.offset(), "ORDER BY column number %d is out of range: the query has %d columns", n, len(columns))
 		case columns[n-1].typ.Kind == Float64:
-			sql += orderKey(columns[n-1], o)
+			keys[i] = orderKey(columns[n-1], o)
 		default:
 			orderKey(columns[n-1], o) // which refuses types that have no order
-			sql += strconv.Itoa(n) + order(o)
+			keys[i] = strconv.Itoa(n) + order(o)
 		}
 	}
-	return sql
+	return " ORDER BY " + strings.Join(keys, ", ")
 }
 
 // orderKey is an item of ORDER BY. BigQuery has NULL first, then NaN, then numbers.
@@ -209,6 +208,7 @@ func orderKey(v value, o orderItem) string {
 			return fmt.Sprintf("isnan(%s) ASC%s, %s%s", v.sql, nullOrder(o), v.sql, order(o))
 		}
 		return fmt.Sprintf("isnan(%s) DESC%s, %s%s", v.sql, nullOrder(o), v.sql, order(o))
+	default:
 	}
 	return v.sql + order(o)
 }

@@ -157,6 +157,7 @@ func notNull(t *Type) *Type {
 			known.Fields = append(known.Fields, Field{Name: f.Name, Type: notNull(f.Type)})
 		}
 		return known
+	default:
 	}
 	return t
 }
@@ -266,7 +267,7 @@ func (t *translator) groupBy(g *grouping, outputs []output, s *scope) string {
 	}
 	parts := make([]string, len(g.items))
 	for i, e := range g.items {
-		position := t.groupPosition(e, outputs, s)
+		position := groupPosition(e, outputs)
 		switch {
 		case position == 0:
 			v := t.expr(e, s)
@@ -286,7 +287,7 @@ func (t *translator) groupBy(g *grouping, outputs []output, s *scope) string {
 	return " GROUP BY " + list
 }
 
-func (t *translator) groupPosition(e expr, outputs []output, s *scope) int {
+func groupPosition(e expr, outputs []output) int {
 	if n, ok := ordinal(e); ok {
 		if n < 1 || n > len(outputs) {
 			fail(e.offset(), "GROUP BY is out of range: %d is no column of the SELECT list", n)
@@ -305,8 +306,7 @@ func (t *translator) groupPosition(e expr, outputs []output, s *scope) int {
 
 // groupable refuses types that BigQuery doesn't group by.
 func groupable(t *Type, at int, clause string) {
-	switch t.Kind {
-	case JSON, Geography:
+	if t.Kind == JSON || t.Kind == Geography {
 		fail(at, "%s is not allowed for expressions of type %s", clause, t)
 	}
 }

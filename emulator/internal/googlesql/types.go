@@ -91,6 +91,7 @@ func (t *Type) String() string {
 			fields[i] = strings.TrimPrefix(f.Name+" "+f.Type.String(), " ")
 		}
 		return "STRUCT<" + strings.Join(fields, ", ") + ">"
+	default:
 	}
 	switch {
 	case t.Length > 0:
@@ -167,6 +168,7 @@ func (t *Type) SameAs(other *Type) bool {
 				return false
 			}
 		}
+	default:
 	}
 	return true
 }

@@ -116,7 +116,7 @@ func bad(err error, what string, text driver.Value) error {
 }
 
 func floatArithmetic(op string, x, y float64) (any, error) {
-	r := 0.0
+	var r float64
 	switch op {
 	case "+":
 		r = x + y
