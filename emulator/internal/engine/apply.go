@@ -86,13 +86,13 @@ func (e *Engine) tidy(ctx context.Context) error {
 // requestApply asks for an apply of the table, without waiting. A request that
 // doesn't fit the queue is made again by the next append.
 func (e *Engine) requestApply(t *Table) {
-	if e.held.Load() || !t.mergeRequested.CompareAndSwap(false, true) {
+	if e.held.Load() || !t.applyRequested.CompareAndSwap(false, true) {
 		return
 	}
 	select {
-	case e.merges <- t:
+	case e.applies <- t:
 	default:
-		t.mergeRequested.Store(false)
+		t.applyRequested.Store(false)
 	}
 }
 
@@ -107,8 +107,8 @@ func (e *Engine) applyLoop() {
 	defer tick.Stop()
 	for {
 		select {
-		case t := <-e.merges:
-			t.mergeRequested.Store(false)
+		case t := <-e.applies:
+			t.applyRequested.Store(false)
 			if err := e.Apply(ctx, t); err != nil && ctx.Err() == nil {
 				e.log.Error("applying pending changes", "table", t.ref, "error", err)
 			}

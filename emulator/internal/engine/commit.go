@@ -59,32 +59,6 @@ func (c *committer) run() {
 	}
 }
 
-// maxEnded is from how many deleted rows on their memory is given back.
-const maxEnded = 1_000_000
-
-// requestReclaim asks for the memory of deleted rows if there are many. DuckDB gives
-// it back when it makes a checkpoint, which it does by itself for files alone.
-func (e *Engine) requestReclaim() {
-	if e.path != "" || e.ended.Load() < maxEnded {
-		return
-	}
-	select {
-	case e.reclaims <- struct{}{}:
-	default:
-	}
-}
-
-// reclaim makes a checkpoint. It is the committer's to do because DuckDB makes none
-// while rows are written; while others write, it is tried again later.
-func (c *committer) reclaim() {
-	ended := c.e.ended.Load()
-	if _, err := c.conn.ExecContext(context.Background(), "CHECKPOINT"); err != nil {
-		c.e.log.Debug("giving memory back", "error", err)
-		return
-	}
-	c.e.ended.Add(-ended)
-}
-
 // gather takes what is waiting behind the first batch, without waiting for more.
 func (c *committer) gather(first *Batch) []*Batch {
 	batches, rows := []*Batch{first}, len(first.rows)
@@ -232,7 +206,7 @@ func (c *committer) store(batches []*Batch) (err error) {
 	return nil
 }
 
-// count updates what is known of the tables, and asks for the merges that are due.
+// count updates what is known of the tables, and asks for the applies that are due.
 func (c *committer) count(batches []*Batch) {
 	c.e.counts.commits.Add(1)
 	for _, b := range batches {

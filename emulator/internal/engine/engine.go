@@ -38,10 +38,12 @@ type Options struct {
 }
 
 // Engine keeps datasets and tables in DuckDB. A table is a baseline (b<id>) and
-// generations of pending changes (p<id>_<n>), which a merge folds into the baseline.
+// generations of pending changes (p<id>_<n>), which an apply merges into the
+// baseline; rows of it that ended are kept apart (h<id>), as are those of streams that
+// don't show yet (s<stream>).
 //
-// One goroutine commits appends, many requests at a time; merges and reads have
-// connections of their own.
+// One goroutine commits appends, many requests at a time; applies, statements and
+// reads have connections of their own.
 type Engine struct {
 	db      *sql.DB
 	path    string // absolute; "" in memory
@@ -50,7 +52,7 @@ type Engine struct {
 	catalog *catalog
 
 	appends  chan *Batch
-	merges   chan *Table
+	applies  chan *Table
 	reclaims chan struct{} // asks the committer to give rows' memory back
 	stop     chan struct{} // closed when the store closes
 	finished sync.WaitGroup
@@ -93,7 +95,7 @@ func releaseFile(path string) {
 	delete(openFiles.paths, path)
 }
 
-// Open opens the database, reads its catalog, and starts to commit and to merge.
+// Open opens the database, reads its catalog, and starts to commit and to apply.
 func Open(ctx context.Context, o Options) (*Engine, error) {
 	if o.MergeRows == 0 {
 		o.MergeRows = defaultMergeRows
@@ -176,7 +178,7 @@ func connect(ctx context.Context, path string, o Options) (*Engine, error) {
 	}
 	e := &Engine{
 		db: sql.OpenDB(connector), path: path, log: o.Logger, now: o.Now,
-		appends: make(chan *Batch, 64), merges: make(chan *Table, 1024), reclaims: make(chan struct{}, 1), stop: make(chan struct{}),
+		appends: make(chan *Batch, 64), applies: make(chan *Table, 1024), reclaims: make(chan struct{}, 1), stop: make(chan struct{}),
 		mergeRows: o.MergeRows, maxPast: defaultMaxPast,
 	}
 	var old int

@@ -11,7 +11,7 @@ import (
 
 // Table is one table.
 //
-// Lock order: admin, then mu. admin is held by what rewrites a table (a merge, a
+// Lock order: admin, then mu. admin is held by what rewrites a table (an apply, a
 // schema change, its end) for as long as that takes; mu is held for writing only
 // while the result takes effect, and for reading while a commit appends to the
 // Table or a query takes its snapshot.
@@ -39,10 +39,10 @@ type Table struct {
 	hasHistory bool  // whether h<id> exists
 	pastRows   int64 // in h<id>, about
 
-	rows        atomic.Int64 // in the baseline, about: decides when a merge pays
+	rows        atomic.Int64 // in the baseline, about: decides when an apply pays
 	pendingRows atomic.Int64
 
-	mergeRequested atomic.Bool
+	applyRequested atomic.Bool
 
 	// Times in microseconds since the epoch, 0 for never.
 	watermark    atomic.Int64 // up to when changes are applied
@@ -182,7 +182,7 @@ func (t *Table) dropPending(last int64) {
 	})
 }
 
-// generation is one DuckDB table of pending changes. A merge closes the one that
+// generation is one DuckDB table of pending changes. An apply closes the one that
 // takes rows, so that what it reads stands still while appends go on.
 type generation struct {
 	number int64
