@@ -55,13 +55,13 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer bq.Close()
+	defer func() { _ = bq.Close() }()
 	writer, err := managedwriter.NewClient(ctx, *project, option.WithEndpoint(*grpcAddr), option.WithoutAuthentication(),
 		option.WithGRPCDialOption(grpc.WithTransportCredentials(insecure.NewCredentials())))
 	if err != nil {
 		return err
 	}
-	defer writer.Close()
+	defer func() { _ = writer.Close() }()
 
 	// CDC needs a primary key, which BigQuery doesn't enforce.
 	table := bq.Dataset(*dataset).Table("orders")
@@ -89,7 +89,7 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer stream.Close()
+	defer func() { _ = stream.Close() }()
 	send := func(rows ...string) error { return appendRows(ctx, stream, descriptor, rows...) }
 
 	// A change log as it arrives: not in order, and one change twice. For each order the
