@@ -28,6 +28,12 @@ func FuzzParse(f *testing.F) {
 	for _, test := range queryTests {
 		f.Add(test.sql)
 	}
+	for _, test := range selectTests {
+		f.Add(test.sql)
+	}
+	for _, test := range timeTests {
+		f.Add(test.sql)
+	}
 	for _, test := range errorTests {
 		f.Add(test.sql)
 	}

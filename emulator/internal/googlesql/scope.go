@@ -1,8 +1,6 @@
 package googlesql
 
-import (
-	"strings"
-)
+import "strings"
 
 // scope is what names mean at a place of a query.
 type scope struct {

@@ -1,8 +1,6 @@
 package googlesql
 
-import (
-	"fmt"
-)
+import "fmt"
 
 func (t *translator) cast(e *castExpr, s *scope) value {
 	v := t.expr(e.of, s)
@@ -118,20 +116,14 @@ func (t *translator) castArray(v value, to *Type, explicit bool) (value, bool) {
 	t.aliases++
 	name := fmt.Sprintf("e%d", t.aliases)
 	item := value{sql: name, typ: v.typ.Elem, literal: v.literal}
-	sql := ""
+	cast, ok := t.coerce(item, to.Elem)
 	if explicit {
-		cast, ok := t.castSQL(item, to.Elem)
-		if !ok {
-			return v, false
-		}
-		sql = cast
-	} else {
-		cast, ok := t.coerce(item, to.Elem)
-		if !ok {
-			return v, false
-		}
-		sql = cast.sql
+		cast.sql, ok = t.castSQL(item, to.Elem)
 	}
+	if !ok {
+		return v, false
+	}
+	sql := cast.sql
 	return value{sql: "list_transform(" + v.sql + ", lambda " + name + ": " + sql + ")", typ: to, literal: v.literal}, true
 }
 

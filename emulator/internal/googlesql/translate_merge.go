@@ -1,8 +1,6 @@
 package googlesql
 
-import (
-	"fmt"
-)
+import "fmt"
 
 // merge translates MERGE: target and source are joined in full, the first clause that
 // holds for a pair tells its action, and pairs without one are dropped.

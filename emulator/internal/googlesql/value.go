@@ -1,8 +1,6 @@
 package googlesql
 
-import (
-	"strings"
-)
+import "strings"
 
 // value is a translated expression.
 type value struct {
