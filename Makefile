@@ -1,5 +1,5 @@
 # Short names for what CONTRIBUTING.md describes. Everything works without make too.
-.PHONY: demo test lint fuzz bench ci
+.PHONY: demo test lint fuzz bench e2e ci
 
 demo: ## the shop's demo on this machine
 	go run ./cmd/local
@@ -19,6 +19,10 @@ fuzz: ## each fuzz target for a minute
 
 bench: ## the benchmarks that docs/benchmarks.md quotes
 	go test -run='^$$' -bench=. -benchmem ./schemas/... ./transforms/... ./tests/bench/...
+
+e2e: ## real databases and a real Debezium, 50,000 transactions each; installs what that needs
+	tests/e2e/databases/install
+	BEAMCDC_E2E_TRANSACTIONS=50000 go test -count=1 -v -timeout=90m ./tests/e2e/databases
 
 ci: ## all that a change must pass
 	.ci/run
