@@ -84,17 +84,7 @@ func TestPostgresRefused(t *testing.T) {
 	capture.kill()
 	s.stop()
 
-	got := map[string]int{}
-	for _, l := range s.allLetters() {
-		got[l.stage+"/"+l.reason]++
-	}
-	want := map[string]int{"encode/unavailable_value": 4, "key/truncate": 1, "encode/bad_value": 8, "key/missing_key": 1}
-	if !maps.Equal(got, want) {
-		t.Errorf("dead letters %v, want %v", got, want)
-		for _, l := range s.allLetters() {
-			t.Logf("dead letter %s/%s: %s", l.stage, l.reason, l.text)
-		}
-	}
+	wantLetters(t, s, map[string]int{"encode/unavailable_value": 4, "key/truncate": 1, "encode/bad_value": 8, "key/missing_key": 1})
 
 	conn, err := source.db.Conn(context.Background())
 	if err != nil {
@@ -106,6 +96,88 @@ func TestPostgresRefused(t *testing.T) {
 	}
 	// The refused updates left n as it was; the truncated rows are still there.
 	source.exec("UPDATE toasted SET n = 1 WHERE id <= 4", "INSERT INTO cleared VALUES (1), (2)", "DELETE FROM extremes WHERE id < 9", "DELETE FROM keyless WHERE id IS NULL")
+	for _, table := range tables {
+		compare(t, table, d.sourceRows(t, conn, table), s.rows(table.name))
+	}
+}
+
+// wantLetters compares how many dead letters there are of each stage and reason.
+func wantLetters(t *testing.T, s *services, want map[string]int) {
+	t.Helper()
+	got := map[string]int{}
+	for _, l := range s.allLetters() {
+		got[l.stage+"/"+l.reason]++
+	}
+	if maps.Equal(got, want) {
+		return
+	}
+	t.Errorf("dead letters %v, want %v", got, want)
+	for _, l := range s.allLetters() {
+		t.Logf("dead letter %s/%s: %s", l.stage, l.reason, l.text)
+	}
+}
+
+// MariaDB holds times that are no times of day and dates that are none.
+func TestMariaDBRefused(t *testing.T) {
+	skipShort(t)
+	source := startMariaDB(t)
+	d := mariaDialect
+	extremes := &sourceTable{name: "extremes", key: []string{"id"}, columns: []column{
+		{name: "id", source: "integer", target: "INT64, mode: REQUIRED"},
+		{name: "clock", source: "time", target: "TIME", text: myTime},
+		{name: "day", source: "date", target: "DATE", text: "nullif($, 0)"},
+		{name: "at", source: "datetime(6)", target: "DATETIME", text: "nullif(" + myDateTime + ", '0000-00-00T00:00:00.000000')"},
+		{name: "zoned", source: "timestamp(6) NULL", target: "TIMESTAMP", text: "nullif(" + myTimestamp + ", '0000-00-00T00:00:00.000000Z')"},
+		{name: "nullable", source: "integer", target: "INT64"},
+		{name: "state", source: "enum('open','paid')", target: "STRING"},
+	}}
+	cleared := &sourceTable{name: "cleared", key: []string{"id"}, columns: []column{
+		{name: "id", source: "integer", target: "INT64, mode: REQUIRED"},
+	}}
+	renamed := &sourceTable{name: "renamed", key: []string{"id"}, columns: []column{
+		{name: "id", source: "integer", target: "INT64, mode: REQUIRED"},
+		{name: "v", source: "varchar(20)", target: "STRING"},
+	}}
+	tables := []*sourceTable{extremes, cleared, renamed}
+	for _, table := range tables[:2] {
+		source.exec(d.create(table)...)
+	}
+	source.exec("CREATE TABLE markers (name varchar(64) PRIMARY KEY)")
+	s := startServices(t, d.config(tables, ""))
+	settings := source.debezium()
+	maps.Copy(settings, map[string]string{"skipped.operations": "none", "provide.transaction.metadata": "true", "heartbeat.interval.ms": "200"})
+	capture := newDebezium(t, s.publish, settings)
+	mark := func(name string) { source.exec("INSERT INTO markers VALUES (" + quoteSQL(name) + ")") }
+	s.launch()
+	capture.start()
+	capture.catchUp(mark)
+
+	source.exec(
+		"INSERT INTO extremes (id, clock) VALUES (1, '-01:00:00'), (2, '30:00:00'), (3, '24:00:00')", // all refused
+		"INSERT INTO extremes (id, clock, state) VALUES (4, '23:59:59', 'open')",
+		"INSERT INTO extremes (id, day, at, zoned) VALUES (5, '0000-00-00', '0000-00-00 00:00:00', '0000-00-00 00:00:00')",
+		"INSERT INTO cleared VALUES (1), (2)", "TRUNCATE TABLE cleared",
+		"CREATE TABLE made (id integer PRIMARY KEY, v varchar(10))", "INSERT INTO made VALUES (1, 'unlisted')",
+		"RENAME TABLE made TO renamed", "INSERT INTO renamed VALUES (2, 'listed')",
+		"ALTER TABLE renamed MODIFY v varchar(20), MODIFY id bigint", "UPDATE renamed SET v = 'and longer than before' WHERE false", "INSERT INTO renamed VALUES (3, 'fifteen letters')",
+		"UPDATE renamed SET v = 'known now' WHERE id = 1",
+		"CREATE TEMPORARY TABLE unseen (id integer)", "ANALYZE TABLE renamed", "CREATE VIEW seen AS SELECT * FROM renamed", "FLUSH BINARY LOGS",
+		"DELETE FROM renamed WHERE id = 2",
+	)
+	capture.catchUp(mark)
+	capture.kill()
+	s.stop()
+	wantLetters(t, s, map[string]int{"key/truncate": 1, "encode/bad_value": 3})
+
+	conn, err := source.db.Conn(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	if _, err := conn.ExecContext(context.Background(), "SET time_zone = '+00:00'"); err != nil {
+		t.Fatal(err)
+	}
+	source.exec("INSERT INTO cleared VALUES (1), (2)", "DELETE FROM extremes WHERE id < 4") // as BigQuery has it
 	for _, table := range tables {
 		compare(t, table, d.sourceRows(t, conn, table), s.rows(table.name))
 	}
