@@ -101,7 +101,7 @@ func TestChanges(t *testing.T) {
 	wantLines(t, changesOf(t, e, "CHANGES", c.minute(8), time.Time{}), "00:08 INSERT 9 x", "00:09 DELETE 9 x", "00:09 INSERT 9 y")
 
 	// The past goes after seven days.
-	c.now = c.now.Add(timeTravel + time.Minute)
+	c.add(timeTravel + time.Minute)
 	applyDue(t, e)
 	var kept int
 	if err := e.db.QueryRowContext(t.Context(), "SELECT count(*) FROM "+historyName(table.id)).Scan(&kept); err != nil || kept != 0 {

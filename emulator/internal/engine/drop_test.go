@@ -41,7 +41,7 @@ func TestDrop_Undrop(t *testing.T) {
 	if err := e.DropTable(t.Context(), testRef("u")); err != nil {
 		t.Fatal(err)
 	}
-	c.now = c.now.Add(timeTravel + time.Minute)
+	c.add(timeTravel + time.Minute)
 	wantError(t, e.Undrop(t.Context(), testRef("u"), c.minute(10), testRef("t")), 404, "Not found")
 	// Nothing of it is left.
 	if n := countTables(t, e); n != 0 {

@@ -4,20 +4,29 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	bq "google.golang.org/api/bigquery/v2"
 )
 
-// clock is a time that tests step.
-type clock struct{ now time.Time }
+// clock is a time that tests step, from midnight on.
+type clock struct{ passed atomic.Int64 } // nanoseconds
 
-func newClock() *clock           { return &clock{time.Date(2026, 11, 30, 0, 0, 0, 0, time.UTC)} }
-func (c *clock) time() time.Time { return c.now }
-func (c *clock) at(minutes int)  { c.now = newClock().now.Add(time.Duration(minutes) * time.Minute) }
+var midnight = time.Date(2026, 11, 30, 0, 0, 0, 0, time.UTC)
 
-func (c *clock) minute(n int) time.Time { return newClock().now.Add(time.Duration(n) * time.Minute) }
+func newClock() *clock { return &clock{} }
+
+func (c *clock) time() time.Time { return midnight.Add(time.Duration(c.passed.Load())) }
+
+// at steps to a minute.
+func (c *clock) at(minute int) { c.passed.Store(int64(time.Duration(minute) * time.Minute)) }
+
+func (c *clock) add(d time.Duration) { c.passed.Add(int64(d)) }
+
+// minute is when a minute is.
+func (c *clock) minute(n int) time.Time { return midnight.Add(time.Duration(n) * time.Minute) }
 
 func testRef(name string) TableRef { return TableRef{"p", "d", name} }
 

@@ -103,8 +103,8 @@ func TestStream_Offsets(t *testing.T) {
 
 // Pending rows show when they are committed: all streams at once, or none.
 func TestStream_Pending(t *testing.T) {
-	now := time.Now()
-	e := newTestEngine(t, Options{Now: func() time.Time { return now }})
+	c := newClock()
+	e := newTestEngine(t, Options{Now: c.time})
 	table := newTestTable(t, e, "t", "id INTEGER")
 	var ids []string
 	var streams []*Stream
@@ -132,16 +132,16 @@ func TestStream_Pending(t *testing.T) {
 		t.Fatal(err)
 	}
 	at, err := e.CommitStreams(t.Context(), table.Ref(), ids)
-	if err != nil || !at.Equal(now) {
+	if err != nil || !at.Equal(c.time()) {
 		t.Fatalf("committed at %v, error %v", at, err)
 	}
 	wantRows(t, e, "t", idRows(0, 1, 10, 11)...)
 	_, err = e.CommitStreams(t.Context(), table.Ref(), ids[:1])
 	wantStreamError(t, err, StreamCommitted)
-	if state := streams[0].State(); !state.Finalized || state.Rows != 2 || !state.CommitTime.Equal(now) {
+	if state := streams[0].State(); !state.Finalized || state.Rows != 2 || !state.CommitTime.Equal(c.time()) {
 		t.Errorf("state %+v", state)
 	}
-	now = now.Add(streamLife + time.Hour)
+	c.add(streamLife + time.Hour)
 	if err := e.ApplyDue(t.Context()); err != nil {
 		t.Fatal(err)
 	}
