@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	_ "time/tzdata" // time zones by name, on a machine that has none too
 )
@@ -174,11 +175,7 @@ func parseZone(text string) (*time.Location, error) {
 		if text == "" || strings.EqualFold(text, "Local") {
 			return nil, fmt.Errorf("Invalid time zone: %s", text) //nolint:staticcheck // BigQuery's text
 		}
-		zone, err := time.LoadLocation(text)
-		if err != nil {
-			return nil, fmt.Errorf("Invalid time zone: %s", text) //nolint:staticcheck // BigQuery's text
-		}
-		return zone, nil
+		return namedZone(text)
 	}
 	hours, minutes := s.number(1, 2), 0
 	if s.next(":") {
@@ -190,6 +187,21 @@ func parseZone(text string) (*time.Location, error) {
 		return nil, fmt.Errorf("Invalid time zone: %s", text) //nolint:staticcheck // BigQuery's text
 	}
 	return time.FixedZone("", sign*(hours*60+minutes)*60), nil
+}
+
+// zones holds the time zones that were loaded: there are a few hundred names.
+var zones sync.Map
+
+func namedZone(name string) (*time.Location, error) {
+	if zone, ok := zones.Load(name); ok {
+		return zone.(*time.Location), nil
+	}
+	zone, err := time.LoadLocation(name)
+	if err != nil {
+		return nil, fmt.Errorf("Invalid time zone: %s", name) //nolint:staticcheck // BigQuery's text
+	}
+	zones.Store(name, zone)
+	return zone, nil
 }
 
 // civilIn is what a clock in the zone shows, as if it were UTC's.

@@ -70,16 +70,16 @@ var casts = map[[2]Kind]string{
 
 	{Date, String}:        "bq_date_text($1)",
 	{Date, DateTime}:      "CAST($1 AS TIMESTAMP)",
-	{Date, Timestamp}:     "bq_timestamp(CAST($1 AS TIMESTAMP), 'UTC')",
+	{Date, Timestamp}:     "timezone('UTC', CAST($1 AS TIMESTAMP))",
 	{DateTime, String}:    "bq_datetime_text($1)",
 	{DateTime, Date}:      "CAST($1 AS DATE)",
 	{DateTime, Time}:      "CAST($1 AS TIME)",
-	{DateTime, Timestamp}: "bq_timestamp($1, 'UTC')",
+	{DateTime, Timestamp}: "timezone('UTC', $1)",
 	{Time, String}:        "bq_time_text($1)",
 	{Timestamp, String}:   "bq_timestamp_text($1, 'UTC')",
-	{Timestamp, Date}:     "CAST(bq_civil($1, 'UTC') AS DATE)",
-	{Timestamp, DateTime}: "bq_civil($1, 'UTC')",
-	{Timestamp, Time}:     "CAST(bq_civil($1, 'UTC') AS TIME)",
+	{Timestamp, Date}:     "CAST(timezone('UTC', $1) AS DATE)",
+	{Timestamp, DateTime}: "timezone('UTC', $1)",
+	{Timestamp, Time}:     "CAST(timezone('UTC', $1) AS TIME)",
 	{Interval, String}:    "bq_interval_text($1)",
 }
 

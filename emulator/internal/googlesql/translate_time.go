@@ -44,7 +44,7 @@ func (t *translator) extract(e *extractExpr, s *scope) value {
 	civil := v.sql
 	switch v.typ.Kind {
 	case Timestamp:
-		civil = "bq_civil(" + v.sql + ", " + zone + ")"
+		civil = civilSQL(v.sql, zone)
 	case DateTime:
 	case Date:
 		civil = "CAST(" + v.sql + " AS TIMESTAMP)"
@@ -68,6 +68,15 @@ func (t *translator) extract(e *extractExpr, s *scope) value {
 		fail(e.part.at, "EXTRACT from %s does not support the %s date part", v.typ, part)
 	}
 	return value{sql: fmt.Sprintf("bq_extract(%s, %s)", quoteText(part), civil), typ: Of(Int64)}
+}
+
+// civilSQL is what a clock in the zone shows. DuckDB knows UTC itself; other zones are
+// Go's, whose names are BigQuery's.
+func civilSQL(timestamp, zone string) string {
+	if zone == "'UTC'" {
+		return "timezone('UTC', " + timestamp + ")"
+	}
+	return "bq_civil(" + timestamp + ", " + zone + ")"
 }
 
 // timeArithmetic is + and - of dates, times and intervals; ok is false for other types.
@@ -227,5 +236,5 @@ func (t *translator) clock(c *callExpr, s *scope) value {
 	if kind == Timestamp {
 		return value{sql: now, typ: Of(kind)}
 	}
-	return value{sql: fmt.Sprintf("CAST(bq_civil(%s, %s) AS %s)", now, zone, Of(kind).DuckDB()), typ: Of(kind)}
+	return value{sql: fmt.Sprintf("CAST(%s AS %s)", civilSQL(now, zone), Of(kind).DuckDB()), typ: Of(kind)}
 }
