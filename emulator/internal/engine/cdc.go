@@ -11,12 +11,12 @@ import (
 
 // upsertIdle is how long after its last change an open connection still counts as an
 // active upsert stream. BigQuery doesn't document its own.
-const upsertIdle = 10 * time.Minute
+const upsertIdle = 30 * time.Minute
 
 // CDCState is what CDC makes of a table at a moment.
 type CDCState struct {
 	Pending      int64         // changes that aren't applied to the baseline
-	ActiveStream bool          // a connection is open that sent changes, the last of them within ten minutes
+	ActiveStream bool          // a connection is open that sent changes, the last of them within half an hour
 	Watermark    time.Time     // upsert_stream_apply_watermark: up to when changes are applied; zero before the first apply
 	MaxStaleness time.Duration // 0 for none
 	RuntimeMerge bool          // a read now applies the pending changes for itself
