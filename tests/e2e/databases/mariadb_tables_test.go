@@ -78,9 +78,9 @@ func myDocs() *sourceTable {
 func myTypes() *sourceTable {
 	return &sourceTable{
 		name: "types", key: []string{"id"}, weight: 3,
-		several: func(r *rand.Rand) string { n := r.IntN(200); return fmt.Sprintf("id BETWEEN %d AND %d", n, n+2) },
+		several: func(r *rand.Rand) string { n := r.IntN(2000); return fmt.Sprintf("id BETWEEN %d AND %d", n, n+20) },
 		columns: []column{
-			{name: "id", source: "bigint", target: "INT64, mode: REQUIRED", literal: between(1, 200)},
+			{name: "id", source: "bigint", target: "INT64, mode: REQUIRED", literal: between(1, 2000)},
 			{name: "c_bool", source: "tinyint(1)", target: "BOOL", text: myBool, wanted: jsonValue, literal: orNull(oneOf("0", "1"))},
 			{name: "c_int1", source: "tinyint", target: "INT64", literal: orNull(oneOf("-128", "127", "0"))},
 			{name: "c_uint1", source: "tinyint unsigned", target: "INT64", literal: orNull(oneOf("255", "128", "0"))},

@@ -10,9 +10,9 @@ import (
 func pgTypes() *sourceTable {
 	return &sourceTable{
 		name: "types", key: []string{"id"}, full: true, weight: 3,
-		several: func(r *rand.Rand) string { n := r.IntN(200); return fmt.Sprintf("id BETWEEN %d AND %d", n, n+2) },
+		several: func(r *rand.Rand) string { n := r.IntN(2000); return fmt.Sprintf("id BETWEEN %d AND %d", n, n+20) },
 		columns: []column{
-			{name: "id", source: "bigint", target: "INT64, mode: REQUIRED", literal: between(1, 200)},
+			{name: "id", source: "bigint", target: "INT64, mode: REQUIRED", literal: between(1, 2000)},
 			{name: "c_bool", source: "boolean", target: "BOOL", wanted: jsonValue, literal: orNull(oneOf("true", "false"))},
 			{name: "c_int2", source: "smallint", target: "INT64", literal: orNull(either(between(-100, 100), "-32768", "32767"))},
 			{name: "c_int4", source: "integer", target: "INT64", literal: orNull(either(between(-1000, 1000), "-2147483648", "2147483647"))},

@@ -3,6 +3,7 @@ package databases
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 )
 
@@ -62,12 +63,7 @@ func (t *sourceTable) column(name string) *column {
 }
 
 func (t *sourceTable) isKey(name string) bool {
-	for _, k := range t.key {
-		if k == name {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(t.key, name)
 }
 
 func (d *dialect) quoted(names ...string) string {
