@@ -73,7 +73,11 @@ var errorTests = []struct{ sql, want string }{
 	{"SELECT ERROR('as told')", "as told"},
 	{"SELECT (SELECT id FROM ds.t)", "Scalar subquery produced more than one element"},
 	{"SELECT name, id FROM ds.t GROUP BY name", "SELECT list expression references column id which is neither grouped nor aggregated"},
-	{"SELECT id FROM ds.t WHERE SUM(id) > 1", "Aggregate function not allowed in WHERE clause"},
+	{"SELECT id FROM ds.t WHERE SUM(id) > 1", "Aggregate function SUM not allowed in WHERE clause at [1:27]"},
+	{"SELECT id FROM ds.t WHERE ROW_NUMBER() OVER () = 1", "Analytic function not allowed in WHERE clause at [1:27]"},
+	{"SELECT 1 FROM ds.t GROUP BY MAX(id)", "Aggregate function MAX not allowed in GROUP BY at [1:29]"},
+	{"SELECT SUM(MAX(id)) FROM ds.t", "Aggregations of aggregations are not allowed at [1:12]"},
+	{"DELETE ds.t WHERE COUNT(*) > 1", "Aggregate function COUNT not allowed in WHERE clause at [1:19]"},
 	{"UPDATE ds.t AS t SET name = u.n FROM (SELECT 1 AS id, 'x' AS n UNION ALL SELECT 1, 'y') AS u WHERE t.id = u.id", "UPDATE/MERGE must match at most one source row for each target row"},
 }
 

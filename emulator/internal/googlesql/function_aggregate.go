@@ -39,8 +39,20 @@ func (t *translator) aggregate(c *callExpr, s *scope) value {
 	if s == nil {
 		fail(c.offset(), "Aggregate function %s not allowed here", c.name)
 	}
+	analytic := c.over != nil || windowNames[c.name]
+	switch {
+	case analytic && s.clause != "":
+		fail(c.offset(), "Analytic function not allowed in %s", s.clause)
+	case analytic && (s.inAggregate || s.inWindow):
+		fail(c.offset(), "Analytic function cannot be an argument of another analytic function or of an aggregate function")
+	case s.clause != "":
+		fail(c.offset(), "Aggregate function %s not allowed in %s", c.name, s.clause)
+	case s.inAggregate:
+		fail(c.offset(), "Aggregations of aggregations are not allowed")
+	}
 	inner := *s // in its arguments, names are the FROM clause's alone
 	inner.selected = nil
+	inner.inWindow, inner.inAggregate = analytic, !analytic
 	a := &aggregation{callExpr: c, t: t}
 	for _, e := range c.args {
 		if _, star := e.(*starExpr); star && c.name == "COUNT" && !c.distinct {

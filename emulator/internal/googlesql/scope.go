@@ -13,6 +13,17 @@ type scope struct {
 	// HAVING, QUALIFY and ORDER BY.
 	selected map[string]value
 	windows  map[string]*window
+	// clause names the clause that is being translated where that has no aggregate
+	// functions; the others say whose arguments are.
+	clause                string
+	inAggregate, inWindow bool
+}
+
+// within is the scope for a clause that has no aggregate functions.
+func (s *scope) within(clause string) *scope {
+	inner := *s
+	inner.clause = clause
+	return &inner
 }
 
 // rangeVar is an item of FROM.

@@ -51,6 +51,8 @@ var selectTests = []struct{ name, sql, want string }{
 	{"statistics", "SELECT STDDEV(id), VAR_POP(id), CORR(id, id), COVAR_POP(id, id), APPROX_COUNT_DISTINCT(name) FROM ds.t", "1|0.6666666666666666|1|0.6666666666666666|2"},
 	{"by another column", "SELECT MAX_BY(name, id), MIN_BY(name, id), ANY_VALUE(name HAVING MAX id) FROM ds.t", "c|a|c"},
 	{"logic and bits", "SELECT LOGICAL_AND(id > 0), LOGICAL_OR(id > 2), BIT_AND(id), BIT_OR(id), BIT_XOR(id) FROM ds.t", "true|true|0|3|0"},
+	{"a window over aggregates", "SELECT name, SUM(SUM(id)) OVER (ORDER BY name) FROM ds.t GROUP BY name ORDER BY name", "NULL|2;a|3;c|6"},
+	{"an aggregate in a subquery of WHERE", "SELECT id FROM ds.t WHERE id = (SELECT MAX(id) FROM ds.t)", "3"},
 	{"windows", "SELECT id, ROW_NUMBER() OVER (ORDER BY id DESC), SUM(id) OVER (ORDER BY id ROWS BETWEEN 1 PRECEDING AND CURRENT ROW), LAG(id, 1, 0) OVER w, LEAD(name) OVER w, COUNT(*) OVER (PARTITION BY name), AVG(n) OVER () FROM ds.t WINDOW w AS (ORDER BY id) ORDER BY id", "1|3|1|0|NULL|1|-0.375;2|2|3|1|c|1|-0.375;3|1|5|2|NULL|1|-0.375"},
 	{"NULL is first in windows", "SELECT id, RANK() OVER (ORDER BY name), DENSE_RANK() OVER (ORDER BY name DESC) FROM ds.t ORDER BY id", "1|2|2;2|1|3;3|3|1"},
 	{"more windows", "SELECT FIRST_VALUE(name IGNORE NULLS) OVER (ORDER BY id DESC), LAST_VALUE(id) OVER (ORDER BY id RANGE BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING), NTH_VALUE(id, 2) OVER (ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING), NTILE(2) OVER (ORDER BY id), PERCENTILE_CONT(id, 0.5) OVER (), CUME_DIST() OVER (ORDER BY id) = 1 FROM ds.t ORDER BY id", "c|3|2|1|2|false;c|3|2|1|2|false;c|3|2|2|2|true"},

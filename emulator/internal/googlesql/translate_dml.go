@@ -31,7 +31,7 @@ func (d *DML) Translate(options Options) (result Translation, err error) {
 		if d.from != nil {
 			m.from += ", " + t.from(d.from, s)
 		}
-		where := t.condition(d.where, s, "WHERE clause")
+		where := t.condition(d.where, s.within("WHERE clause"), "WHERE clause")
 		values := m.nulls()
 		if d.kind == "UPDATE" {
 			values = m.updated(d.set, s)

@@ -113,7 +113,7 @@ func orElse(a, b string) string {
 
 // unnest translates UNNEST to a subquery that may refer to the items before it.
 func (t *translator) unnest(n *unnestRef, s *scope) string {
-	array := t.expr(n.of, s)
+	array := t.expr(n.of, s.within("FROM clause"))
 	if array.typ.Kind == Null {
 		array.typ = ArrayOf(Of(Int64))
 		array.sql = "CAST(NULL AS BIGINT[])"
@@ -148,7 +148,7 @@ func (t *translator) join(n *joinNode, s *scope) string {
 	on := "true"
 	switch {
 	case n.on != nil:
-		on = t.condition(n.on, s, "JOIN ON clause")
+		on = t.condition(n.on, s.within("JOIN ON clause"), "JOIN ON clause")
 	case n.using != nil:
 		on = t.using(n, s, before)
 	case !lateral:

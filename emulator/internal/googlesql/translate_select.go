@@ -25,7 +25,7 @@ func (t *translator) selectQuery(n *selectNode, q *query, outer *scope) *relatio
 	}
 	where := ""
 	if n.where != nil {
-		where = " WHERE " + t.condition(n.where, s, "WHERE clause")
+		where = " WHERE " + t.condition(n.where, s.within("WHERE clause"), "WHERE clause")
 	}
 	var outputs []output
 	for _, item := range n.items {
@@ -175,7 +175,7 @@ func (t *translator) groupBy(g *grouping, outputs []output, s *scope) string {
 		position := groupPosition(e, outputs)
 		switch {
 		case position == 0:
-			v := t.expr(e, s)
+			v := t.expr(e, s.within("GROUP BY"))
 			groupable(v.typ, e.offset(), "GROUP BY")
 			parts[i] = v.sql
 		case g.rollup:
