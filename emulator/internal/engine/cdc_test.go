@@ -1,12 +1,16 @@
 package engine
 
 import (
+	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	bq "google.golang.org/api/bigquery/v2"
+	"pgregory.net/rapid"
 )
 
 // change appends one change, of these values.
@@ -217,4 +221,75 @@ func TestCDC_MutatingDML(t *testing.T) {
 	mustMutate(t, e, Changed{Updated: 1}, "t", "UPDATE", "SELECT 'UPDATE', _row, id, 'updated' FROM {t} WHERE id = 3", "id", "v")
 	upsert(t, e, table, seq(0), int64(3), "older")
 	wantRows(t, e, "t", `{"id":"1","v":"changed"}`, `{"id":"2","v":"inserted"}`, `{"id":"3","v":"updated"}`)
+}
+
+// Any run of changes, applies, delays and time against a model: what queries see, the
+// watermark, and that nothing stays unapplied for longer than max_staleness.
+func TestCDC_StalenessModel(t *testing.T) {
+	const limit = 10 * time.Minute
+	c := newClock()
+	e := newTestEngine(t, Options{Now: c.time, Logger: quiet()})
+	tables := 0
+	rapid.Check(t, func(r *rapid.T) {
+		e.HoldApplies(false)
+		tables++
+		name := fmt.Sprint("t", tables)
+		table := staleTable(t, e, name, "0-0 0 0:10:0")
+		baseline, current := map[int]string{}, map[int]string{}
+		var watermark, pendingSince time.Time // zero for none
+		held := false
+		for step := range rapid.IntRange(1, 10).Draw(r, "steps") {
+			switch rapid.SampledFrom([]string{"upsert", "delete", "wait", "hold"}).Draw(r, "step") {
+			case "upsert":
+				id := rapid.IntRange(1, 2).Draw(r, "id")
+				upsert(t, e, table, Sequence{}, int64(id), fmt.Sprint(step))
+				current[id] = fmt.Sprint(step)
+				if pendingSince.IsZero() {
+					pendingSince = c.time()
+				}
+			case "delete":
+				id := rapid.IntRange(1, 2).Draw(r, "id")
+				change(t, e, table, Sequence{}, true, int64(id), nil)
+				delete(current, id)
+				if pendingSince.IsZero() {
+					pendingSince = c.time()
+				}
+			case "wait":
+				c.add(time.Duration(rapid.IntRange(1, 14).Draw(r, "minutes")) * time.Minute)
+			case "hold":
+				held = !held
+				e.HoldApplies(held)
+			}
+			applyDue(t, e)
+			since := watermark
+			if since.IsZero() {
+				since = pendingSince
+			}
+			if !held && !pendingSince.IsZero() && c.time().Sub(since) >= limit*9/10 {
+				watermark, pendingSince, baseline = c.time(), time.Time{}, maps.Clone(current)
+			}
+			state := e.CDCState(table)
+			fresh := !watermark.IsZero() && c.time().Sub(watermark) <= limit
+			if !state.Watermark.Equal(watermark) || state.RuntimeMerge != (!pendingSince.IsZero() && !fresh) || (state.Pending == 0) != pendingSince.IsZero() {
+				r.Fatalf("state %+v, watermark %v, pending since %v", state, watermark, pendingSince)
+			}
+			want := current
+			if fresh {
+				want = baseline
+			}
+			for _, test := range []struct {
+				o    ReadOptions
+				want map[int]string
+			}{{ReadOptions{}, want}, {ReadOptions{Everything: true}, current}, {ReadOptions{Baseline: true}, baseline}} {
+				got := read(t, e, test.o, "SELECT id, v FROM {"+name+"} ORDER BY id", name)
+				var lines []string
+				for _, id := range slices.Sorted(maps.Keys(test.want)) {
+					lines = append(lines, fmt.Sprint(id, " ", test.want[id]))
+				}
+				if !slices.Equal(got, lines) {
+					r.Fatalf("%+v: %v, want %v", test.o, got, lines)
+				}
+			}
+		}
+	})
 }

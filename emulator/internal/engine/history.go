@@ -23,14 +23,20 @@ func (s *Schema) createHistorySQL(id int64) string {
 // enable_change_history: all go when there are more.
 const defaultMaxPast = 1_000_000
 
+func (t *Table) keepsPast() bool {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.hasHistory && !t.dropped
+}
+
 // trimHistory forgets what the table was before the time-travel window.
 func (e *Engine) trimHistory(ctx context.Context, t *Table) error {
+	if !t.keepsPast() { // without waiting for what is under way
+		return nil
+	}
 	t.admin.Lock()
 	defer t.admin.Unlock()
-	t.mu.RLock()
-	trim := t.hasHistory && !t.dropped
-	t.mu.RUnlock()
-	if !trim {
+	if !t.keepsPast() {
 		return nil
 	}
 	result, err := e.db.ExecContext(ctx, fmt.Sprintf("DELETE FROM %s WHERE _ended < %d", historyName(t.id), e.now().Add(-timeTravel).UnixMicro()))
