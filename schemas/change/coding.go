@@ -18,7 +18,7 @@ import (
 // place reads what its predecessor left in state.
 const (
 	codedMessage = 0x11
-	codedEvent   = 0x12
+	codedEvent   = 0x22
 	codedRow     = 0x13
 	codedReceipt = 0x14
 )
@@ -50,6 +50,7 @@ func AppendEvent(dst []byte, e *Event) []byte {
 	dst = appendUvarint(dst, uint64(e.Parts))
 	dst = appendText(dst, e.Table)
 	dst = append(dst, byte(e.Op))
+	dst = appendBool(dst, e.Tombstone)
 	dst = appendColumns(dst, e.Key)
 	dst = appendColumns(dst, e.Before)
 	dst = appendBool(dst, e.BeforeComplete)
@@ -70,6 +71,7 @@ func ReadEvent(src []byte) (Event, error) {
 		Parts:             r.uint32("parts"),
 		Table:             r.text("table"),
 		Op:                Op(r.atMost("operation", byte(OpTruncate))),
+		Tombstone:         r.bool("mark of a tombstone"),
 		Key:               r.columns("key", 0),
 		Before:            r.columns("before image", 0),
 		BeforeComplete:    r.bool("mark of a complete before image"),

@@ -137,6 +137,7 @@ func drawEvent() *rapid.Generator[change.Event] {
 			Parts:             rapid.Uint32().Draw(t, "parts"),
 			Table:             rapid.StringN(0, 5, 10).Draw(t, "table"),
 			Op:                change.Op(rapid.Uint8Range(0, uint8(change.OpTruncate)).Draw(t, "op")),
+			Tombstone:         rapid.Bool().Draw(t, "tombstone"),
 			Key:               drawColumns(1).Draw(t, "key"),
 			Before:            drawColumns(2).Draw(t, "before"),
 			BeforeComplete:    rapid.Bool().Draw(t, "before complete"),

@@ -40,6 +40,10 @@ type Event struct {
 	Table string // the source's name of the table, parts joined by ".": "public.orders"
 	Op    Op
 
+	// Tombstone says that the message is empty: a delete of which nothing but the
+	// key is told, and which means nothing where a delete came before it.
+	Tombstone bool
+
 	// Key holds the key columns as the message names them, with their values,
 	// nil when it names none. It is the row's key after the change, but for a
 	// delete, and in no particular order.

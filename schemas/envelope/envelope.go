@@ -41,6 +41,9 @@ type Options struct {
 	// FlatFields is the transformation's add.fields, such as "op,lsn:SEQ": then
 	// nothing but these is metadata. "" means all that has the prefix.
 	FlatFields string
+	// TombstoneDeletes makes an empty message the delete of the row that its
+	// ordering key names, instead of a control message.
+	TombstoneDeletes bool
 
 	names flat.Names
 }
@@ -73,6 +76,7 @@ const (
 	BadSchema      = outcome.BadSchema
 	BadValue       = outcome.BadValue
 	MissingImage   = outcome.MissingImage
+	MissingKey     = outcome.MissingKey
 	ConflictingOps = outcome.ConflictingOps
 	BadCompression = outcome.BadCompression
 )
@@ -92,6 +96,8 @@ type Decoder struct {
 	decoders []decoder    // by format
 	format   int          // the configured one, or that of the message before
 	auto     bool
+
+	tombstones *flat.Decoder // reads what an empty message deletes; nil: nothing
 }
 
 // New returns a Decoder for a format. An unknown format or a bad placeholder is
@@ -119,6 +125,9 @@ func New(o Options, with ...Dependency) (*Decoder, error) {
 	for _, f := range formats {
 		d.decoders = append(d.decoders, f.new(o, placeholder, &d.scan))
 	}
+	if o.TombstoneDeletes {
+		d.tombstones = flat.New(flat.Options{Epoch: o.Epoch, Placeholder: placeholder, Names: o.names}, &d.scan)
+	}
 	for _, dependency := range with {
 		dependency(d)
 	}
@@ -129,6 +138,19 @@ func New(o Options, with ...Dependency) (*Decoder, error) {
 // is. The error is an *Error, or what the Schemas failed with. Values share
 // the memory of m.Data, which must not change any more.
 func (d *Decoder) Decode(m change.Message, dst []change.Event) ([]change.Event, Control, error) {
+	dst, control, err := d.decodeMessage(m, dst)
+	if control != Tombstone || d.tombstones == nil {
+		return dst, control, err
+	}
+	e, err := d.tombstones.Tombstone(&m)
+	if err != nil {
+		return dst, "", decoding("the", err)
+	}
+	return append(dst, e), "", nil
+}
+
+// decodeMessage decodes a message, compressed or not.
+func (d *Decoder) decodeMessage(m change.Message, dst []change.Event) ([]change.Event, Control, error) {
 	if len(m.Attributes) == 0 || !isCompressed(&m) {
 		return d.decodeAny(m, dst)
 	}

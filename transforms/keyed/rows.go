@@ -112,6 +112,10 @@ func (f *rowsFn) ProcessElement(
 	eventsCounter.Inc(ctx, 1)
 	receipts := deadletter.Receipts(&e.Message, e.Part, e.Parts)
 	d, err := f.destination(ctx, &e)
+	if err == nil && e.Tombstone && d.Rule.Tombstones != "delete" { // some other table's rule has it
+		f.filter(ctx, receipts, rest)
+		return nil
+	}
 	var changes []rowChange
 	if err == nil {
 		changes, err = f.changes(d, &e, receipts)
@@ -121,10 +125,7 @@ func (f *rowsFn) ProcessElement(
 	case !errors.As(err, &r):
 		return err
 	case r.reason == ReasonUnlistedTable && f.Rows.FilterUnlisted:
-		filteredCounter.Inc(ctx, 1)
-		for _, r := range receipts {
-			rest(r)
-		}
+		f.filter(ctx, receipts, rest)
 		return nil
 	default:
 		lettersCounter.Inc(ctx, 1)
@@ -155,6 +156,14 @@ func (f *rowsFn) ProcessElement(
 		emit(key, row)
 	}
 	return nil
+}
+
+// filter lets come to rest what the configuration leaves out.
+func (f *rowsFn) filter(ctx context.Context, receipts []change.Receipt, rest func(change.Receipt)) {
+	filteredCounter.Inc(ctx, 1)
+	for _, r := range receipts {
+		rest(r)
+	}
 }
 
 func newLetter(e *change.Event, r *refusal, receipts []change.Receipt) deadletter.Letter {

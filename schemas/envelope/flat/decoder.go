@@ -67,6 +67,19 @@ func (d *Decoder) Decode(m *change.Message, dst []change.Event) ([]change.Event,
 	return dst, "", err
 }
 
+// Tombstone returns the delete that an empty message stands for: of the row that
+// the ordering key names, in the table that the transformation's headers name,
+// if they do. Its error is an *outcome.Error.
+func (d *Decoder) Tombstone(m *change.Message) (change.Event, error) {
+	d.row, d.deleted, d.connector, d.hasMetadata = captured.Image{}, "", "", false
+	d.Reset()
+	d.headers(m)
+	if d.Source.Connector == "" {
+		d.Source.Connector = d.connector
+	}
+	return d.Reader.Tombstone(m)
+}
+
 // control returns what a message without a row is. A row with metadata is one,
 // whatever its columns are called.
 func (d *Decoder) control() outcome.Control {

@@ -34,6 +34,7 @@ const (
 	BadValue       = "bad_value"       // a column's value doesn't fit the type that the message's schema gives it
 	MissingImage   = "missing_image"   // the change lacks the image of the row that its operation needs
 	ConflictingOps = "conflicting_ops" // the message says in two places what happened, and they differ
+	MissingKey     = "missing_key"     // the change is a delete of nothing but its key, and the message tells none
 	BadCompression = "bad_compression" // the message can't be unpacked, or is too large then
 )
 
