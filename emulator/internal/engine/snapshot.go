@@ -78,11 +78,8 @@ func (e *Engine) freeze(ctx context.Context, tables []*Table) (*Snapshot, error)
 		if t.dropped {
 			return nil, NotFound("Not found: Table %s", t.ref)
 		}
-		f := &frozen{table: t}
-		s.tables[t.ref] = f
 		// Before the transaction: what it lists was committed, and is in the snapshot.
-		f.schema, f.generations, f.stale = t.schema, t.generations(), t.stale(s.at)
-		f.hasHistory, f.historySince, f.pastSince, f.pastRows = t.hasHistory, t.settings.HistorySince, t.pastSince.Load(), t.pastRows
+		s.tables[t.ref] = t.freeze(s.at)
 	}
 	tx, err := e.db.BeginTx(ctx, nil)
 	if err != nil {
@@ -95,6 +92,14 @@ func (e *Engine) freeze(ctx context.Context, tables []*Table) (*Snapshot, error)
 	}
 	s.tx = tx
 	return s, nil
+}
+
+// freeze returns the table as it is now. The caller holds mu.
+func (t *Table) freeze(now time.Time) *frozen {
+	return &frozen{
+		table: t, schema: t.schema, generations: t.generations(), stale: t.stale(now),
+		hasHistory: t.hasHistory, historySince: t.settings.HistorySince, pastSince: t.pastSince.Load(), pastRows: t.pastRows,
+	}
 }
 
 // Close ends the snapshot.

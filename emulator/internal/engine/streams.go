@@ -140,6 +140,16 @@ func (e *Engine) Flush(ctx context.Context, s *Stream, offset int64) error {
 // or of none; the error joins a *StreamError for each stream that can't be committed.
 // Appends and reads go on meanwhile.
 func (e *Engine) CommitStreams(ctx context.Context, ref TableRef, ids []string) (time.Time, error) {
+	return e.commitStreams(ctx, ref, ids, false)
+}
+
+// OverwriteByStreams is CommitStreams for rows that take the place of all that the
+// table has: a load that overwrites.
+func (e *Engine) OverwriteByStreams(ctx context.Context, ref TableRef, ids []string) (time.Time, error) {
+	return e.commitStreams(ctx, ref, ids, true)
+}
+
+func (e *Engine) commitStreams(ctx context.Context, ref TableRef, ids []string, overwrite bool) (time.Time, error) {
 	t, err := e.catalog.table(ref)
 	if err != nil {
 		return time.Time{}, err
@@ -148,6 +158,11 @@ func (e *Engine) CommitStreams(ctx context.Context, ref TableRef, ids []string) 
 	defer t.admin.Unlock()
 	t.mu.RLock()
 	streams, err := t.committable(ids)
+	if overwrite {
+		err = errors.Join(err, e.checkMutable(t, "Overwriting rows"))
+	}
+	now := e.now()
+	f := t.freeze(now)
 	t.mu.RUnlock()
 	if err != nil {
 		return time.Time{}, err
@@ -156,8 +171,16 @@ func (e *Engine) CommitStreams(ctx context.Context, ref TableRef, ids []string) 
 	if err != nil {
 		return time.Time{}, fmt.Errorf("beginning a transaction: %w", err)
 	}
-	now := e.now()
 	var rows int64
+	w := rewrite{e: e, f: f, tx: tx, now: now}
+	if overwrite {
+		deleted, err := w.deleteAll(ctx)
+		if err != nil {
+			return time.Time{}, rollback(tx, err)
+		}
+		rows -= deleted
+		e.ended.Add(deleted)
+	}
 	for _, s := range streams {
 		var statements []string
 		if s.stored {
@@ -179,6 +202,7 @@ func (e *Engine) CommitStreams(ctx context.Context, ref TableRef, ids []string) 
 		s.used.Store(now.UnixMicro())
 	}
 	t.rows.Add(rows)
+	w.done()
 	return now, nil
 }
 

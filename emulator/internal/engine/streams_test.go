@@ -149,6 +149,39 @@ func TestStream_Pending(t *testing.T) {
 	wantStreamError(t, err, StreamNotFound)
 }
 
+// A load that overwrites: what was there is deleted as the stream's rows show.
+func TestStream_Overwrite(t *testing.T) {
+	c := newClock()
+	e := newTestEngine(t, Options{Now: c.time})
+	table := historyTable(t, e, true)
+	mustMutate(t, e, Changed{Inserted: 1}, "t", "", "SELECT 'INSERT', NULL, 1, 'old'", "id", "v")
+	c.at(1)
+	s, err := e.CreateStream(t.Context(), table.Ref(), Pending)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := e.NewBatch(table, table.Schema(), false, 1)
+	b.To(s, -1)
+	if err := errors.Join(b.Add([]any{int64(2), "new"}, Sequence{}, false), e.Append(t.Context(), b), b.Wait(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Finalize(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	upsert(t, e, table, Sequence{}, int64(3), "change")
+	_, err = e.OverwriteByStreams(t.Context(), table.Ref(), []string{s.ID()})
+	wantError(t, err, 400, "Overwriting rows is not supported on table p:d.t with active CDC")
+	if err := e.Apply(t.Context(), table); err != nil {
+		t.Fatal(err)
+	}
+	c.at(2)
+	if _, err := e.OverwriteByStreams(t.Context(), table.Ref(), []string{s.ID()}); err != nil {
+		t.Fatal(err)
+	}
+	wantRows(t, e, "t", `{"id":"2","v":"new"}`)
+	wantLines(t, changesOf(t, e, "CHANGES", c.minute(1), time.Time{}), "00:01 INSERT 3 change", "00:02 DELETE 1 old", "00:02 DELETE 3 change", "00:02 INSERT 2 new")
+}
+
 func TestStream_Buffered(t *testing.T) {
 	e := newTestEngine(t, Options{})
 	table := newTestTable(t, e, "t", "id INTEGER")
