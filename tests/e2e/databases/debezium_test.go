@@ -163,7 +163,7 @@ func (d *debezium) note(batch []*pubsubpb.PubsubMessage) {
 		if bytes.Contains(m.GetData(), []byte(`"snapshot":"incremental"`)) {
 			d.incremental++
 		}
-		if _, after, ok := bytes.Cut(m.GetData(), []byte(`"`+markerPrefix)); ok && bytes.Contains(after, []byte(`"op":"c"`)) {
+		if _, after, ok := bytes.Cut(m.GetData(), []byte(`"`+markerPrefix)); ok && bytes.Contains(m.GetData(), []byte(`op":"c"`)) {
 			name, _, _ := bytes.Cut(after, []byte(`"`))
 			if number, err := strconv.Atoi(string(name)); err == nil {
 				d.marked = max(d.marked, number)

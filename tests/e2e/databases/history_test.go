@@ -37,6 +37,7 @@ type history struct {
 	expected func(error) bool
 	settings map[string]string // Debezium's
 	schemas  bool              // Debezium's messages have schemas
+	format   string            // of the messages, as the configuration names it
 }
 
 func (h *history) run() {
@@ -122,7 +123,7 @@ func (h *history) begin() *running {
 		"value.converter.schemas.enable": strconv.FormatBool(h.schemas),
 	}
 	maps.Copy(settings, h.settings)
-	s := startServices(h.t, h.dialect.config(h.tables, ""))
+	s := startServices(h.t, h.dialect.config(h.format, h.tables))
 	w := &workload{
 		t: h.t, r: rand.New(rand.NewPCG(seed, 1)), d: h.dialect, db: h.source.pool(), tables: h.tables,
 		setup: h.setup, expected: h.expected,
@@ -183,7 +184,7 @@ func postgresHistory(t *testing.T, schemas bool) *history {
 	s := startPostgres(t)
 	s.exec(pgTypesSetup...)
 	return &history{
-		t: t, source: s, dialect: postgresDialect, tables: postgresTables(), schemas: schemas,
+		t: t, source: s, dialect: postgresDialect, tables: postgresTables(), schemas: schemas, format: "debezium",
 		setup: []string{"SET lock_timeout = '1ms'"},
 		utc:   "SET timezone = 'UTC'",
 		expected: func(err error) bool {
@@ -219,8 +220,8 @@ func mariadbHistory(t *testing.T, schemas bool) *history {
 	skipShort(t)
 	s := startMariaDB(t)
 	return &history{
-		t: t, source: s, dialect: mariaDialect, tables: mariadbTables(), schemas: schemas,
-		setup: []string{"SET innodb_lock_wait_timeout = 0", "SET sql_mode = 'STRICT_TRANS_TABLES,NO_BACKSLASH_ESCAPES'"},
+		t: t, source: s, dialect: mariaDialect, tables: mariadbTables(), schemas: schemas, format: "debezium",
+		setup: []string{"SET innodb_lock_wait_timeout = 0", "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED", "SET sql_mode = 'STRICT_TRANS_TABLES,NO_BACKSLASH_ESCAPES'"},
 		utc:   "SET time_zone = '+00:00'",
 		expected: func(err error) bool {
 			failure, ok := errors.AsType[*mysql.MySQLError](err)

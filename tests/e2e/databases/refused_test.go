@@ -46,7 +46,7 @@ func TestPostgresRefused(t *testing.T) {
 		"ALTER TABLE toasted ALTER doc SET STORAGE EXTERNAL, ALTER raw SET STORAGE EXTERNAL, ALTER texts SET STORAGE EXTERNAL, ALTER days SET STORAGE EXTERNAL")
 	tables = append(tables, keyless)
 
-	s := startServices(t, d.config(tables, ""))
+	s := startServices(t, d.config("debezium", tables))
 	settings := source.debezium()
 	maps.Copy(settings, map[string]string{"skipped.operations": "none", // a truncate is skipped by default
 		"provide.transaction.metadata": "true", "heartbeat.interval.ms": "200", "tombstones.on.delete": "true"})
@@ -143,7 +143,7 @@ func TestMariaDBRefused(t *testing.T) {
 		source.exec(d.create(table)...)
 	}
 	source.exec("CREATE TABLE markers (name varchar(64) PRIMARY KEY)")
-	s := startServices(t, d.config(tables, ""))
+	s := startServices(t, d.config("debezium", tables))
 	settings := source.debezium()
 	maps.Copy(settings, map[string]string{"skipped.operations": "none", "provide.transaction.metadata": "true", "heartbeat.interval.ms": "200"})
 	capture := newDebezium(t, s.publish, settings)

@@ -103,11 +103,11 @@ func (d *dialect) rule(t *sourceTable) string {
 	return text.String()
 }
 
-// config returns the pipeline's configuration for the tables, and more rules.
-func (d *dialect) config(tables []*sourceTable, more string) string {
+// config returns the pipeline's configuration for messages of a format.
+func (d *dialect) config(format string, tables []*sourceTable) string {
 	var text strings.Builder
 	text.WriteString(`
-source: {subscription: projects/demo/subscriptions/changes, format: debezium}
+source: {subscription: projects/demo/subscriptions/changes, format: ` + format + `}
 create_tables: true
 unlisted_tables: filter
 window: 500ms
@@ -117,5 +117,5 @@ tables:
 	for _, t := range tables {
 		text.WriteString(d.rule(t))
 	}
-	return text.String() + more
+	return text.String()
 }

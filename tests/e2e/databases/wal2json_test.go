@@ -92,8 +92,7 @@ func TestWal2JSON(t *testing.T) {
 	}
 	for slot := range formats {
 		t.Run(slot, func(t *testing.T) {
-			config := strings.Replace(h.dialect.config(tables, ""), "format: debezium", "format: wal2json", 1)
-			s := startServices(t, config)
+			s := startServices(t, h.dialect.config("wal2json", tables))
 			s.launch()
 			s.publish(read(t, slot, "pg_logical_slot_peek_changes", strconv.Itoa(200)))
 			messages := read(t, slot, "pg_logical_slot_get_changes", "NULL")

@@ -4,6 +4,7 @@ import io.debezium.engine.ChangeEvent;
 import io.debezium.engine.DebeziumEngine;
 import io.debezium.engine.DebeziumEngine.RecordCommitter;
 import io.debezium.engine.Header;
+import io.debezium.engine.format.CloudEvents;
 import io.debezium.engine.format.Json;
 import io.debezium.engine.format.KeyValueHeaderChangeEventFormat;
 import java.io.BufferedOutputStream;
@@ -26,7 +27,8 @@ import java.util.Properties;
  * on standard input, which says that all its messages were published: what was not is captured
  * again by the next run. It ends when standard input does.
  *
- * <p>Usage: Capture FILE, where FILE holds the engine's properties.
+ * <p>Usage: Capture FILE, where FILE holds the engine's properties. capture.format=cloudevents
+ * makes values CloudEvents; they are JSON by default.
  */
 public final class Capture {
   /** What the sink orders messages without a key by. */
@@ -41,13 +43,18 @@ public final class Capture {
     try (InputStream file = new FileInputStream(args[0])) {
       properties.load(file);
     }
-    DebeziumEngine<ChangeEvent<String, String>> engine =
-        DebeziumEngine.create(KeyValueHeaderChangeEventFormat.of(Json.class, Json.class, Json.class))
-            .using(properties)
-            .using(Capture::ended)
-            .notifying(Capture::publish)
-            .build();
-    engine.run(); // until it fails, or until publish ends the process
+    DebeziumEngine.Builder<ChangeEvent<String, String>> builder =
+        "cloudevents".equals(properties.getProperty("capture.format"))
+            ? DebeziumEngine.create(
+                KeyValueHeaderChangeEventFormat.of(Json.class, CloudEvents.class, Json.class))
+            : DebeziumEngine.create(
+                KeyValueHeaderChangeEventFormat.of(Json.class, Json.class, Json.class));
+    builder
+        .using(properties)
+        .using(Capture::ended)
+        .notifying(Capture::publish)
+        .build()
+        .run(); // until it fails, or until publish ends the process
   }
 
   /** A connector that ends by itself has failed; the caller sees the status. */
