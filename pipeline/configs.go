@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	"beamcdc/schemas/envelope"
@@ -46,6 +47,7 @@ func (o *Options) envelope() envelope.Options {
 		Format:                 o.Source.Format,
 		Epoch:                  o.Source.Epoch,
 		UnavailablePlaceholder: o.Source.UnavailablePlaceholder,
+		TombstoneDeletes:       slices.ContainsFunc(o.Tables, func(r table.Rule) bool { return r.Tombstones == "delete" }),
 	}
 }
 

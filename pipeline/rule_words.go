@@ -47,8 +47,8 @@ var ruleWords = []RuleWord{
 		func(r *table.Rule) *string { return &r.Deletes },
 	},
 	{
-		"tombstones", words("ignore", "delete"), words("ignore"),
-		"What an empty message means: nothing, since a delete came before it, or the delete of the row that its key names.",
+		"tombstones", words("ignore", "delete"), words("ignore", "delete"),
+		"What an empty message means: nothing, since a delete came before it, or the delete of the row that its ordering key names. It has no position: delete orders all changes of the table by when Pub/Sub took them.",
 		func(r *table.Rule) *string { return &r.Tombstones },
 	},
 	{

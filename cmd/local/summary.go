@@ -45,6 +45,9 @@ func writeCounts(out *bufio.Writer, c direct.Counts, style style) {
 		_, _ = out.WriteString("\n")
 	}
 	_, _ = fmt.Fprintf(out, "  %s in %s to BigQuery\n", size(c.BytesAppended), plural(c.Requests, "request"))
+	if c.PositionsBackwards > 0 {
+		_, _ = fmt.Fprintf(out, "  %s ran backwards: is it time to raise source.epoch?\n", plural(c.PositionsBackwards, "position"))
+	}
 }
 
 // saved says what coalescing saved: rows that were never sent, and their bytes.

@@ -115,7 +115,7 @@ type deadLetter struct {
 
 // runLocal runs cmd/local on a configuration and messages, and fails the test
 // unless it exits with 0 and prints one JSON object and nothing else.
-func runLocal(t testing.TB, config string, messages []message) outcome {
+func runLocal(t testing.TB, config string, messages []message, args ...string) outcome {
 	t.Helper()
 	skipShort(t)
 	path := filepath.Join(t.TempDir(), "pipeline.yaml")
@@ -128,7 +128,7 @@ func runLocal(t testing.TB, config string, messages []message) outcome {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
-	command := exec.CommandContext(ctx, binary(t, "local"), "-config", path, "-messages", "-", "-output", "json")
+	command := exec.CommandContext(ctx, binary(t, "local"), append([]string{"-config", path, "-messages", "-", "-output", "json"}, args...)...)
 	command.Stdin = strings.NewReader(lines.String())
 	var stdout, stderr bytes.Buffer
 	command.Stdout, command.Stderr = &stdout, &stderr

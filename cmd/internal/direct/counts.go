@@ -25,6 +25,10 @@ type Counts struct {
 	BytesSuperseded int64 `json:"bytes_superseded"` // encoded bytes that were never sent
 	Requests        int64 `json:"requests"`         // appends that BigQuery acknowledged
 	ValuesAdjusted  int64 `json:"values_adjusted"`  // values replaced by their column's policy
+
+	// PositionsBackwards are changes committed later than others with higher
+	// positions, which BigQuery will not let win: see decode's warning.
+	PositionsBackwards int64 `json:"positions_backwards"`
 }
 
 // countsOf reads the counts from the graph's counters, by "namespace/name".
@@ -44,6 +48,8 @@ func countsOf(counted map[string]int64, lettersAreRows bool) Counts {
 		BytesSuperseded: counted["bqcdc/bytes_superseded"],
 		Requests:        counted["bqcdc/requests"],
 		ValuesAdjusted:  counted["keyed/values_adjusted"],
+
+		PositionsBackwards: counted["decode/positions_backwards"],
 	}
 	if lettersAreRows {
 		// Of the rows that came to the writer, what was neither deleted nor refused.
@@ -72,6 +78,7 @@ func (c *Counts) Add(o Counts) {
 	c.BytesSuperseded += o.BytesSuperseded
 	c.Requests += o.Requests
 	c.ValuesAdjusted += o.ValuesAdjusted
+	c.PositionsBackwards += o.PositionsBackwards
 }
 
 // Balanced reports whether all that came in came to rest somewhere.
