@@ -18,7 +18,10 @@ import (
 
 	"beamcdc/emulator/internal/engine"
 	"beamcdc/emulator/internal/faults"
+	"beamcdc/emulator/internal/googlesql"
+	"beamcdc/emulator/internal/query"
 	"beamcdc/emulator/internal/rest"
+	"beamcdc/emulator/internal/timeline"
 	"beamcdc/emulator/internal/writeapi"
 )
 
@@ -53,6 +56,10 @@ type Options struct {
 	// Clock is the clock that the admin endpoint moves. Defaults to one of the server's
 	// own, unless Now is given, and then to none.
 	Clock *Clock
+
+	// Buckets is the folder that stands for Cloud Storage in load and extract jobs:
+	// gs://bucket/path is the file bucket/path in it. "" is for none.
+	Buckets string
 
 	// MaxRequestBytes is the largest AppendRows request that is accepted, in bytes of
 	// its serialized form. Defaults to DefaultMaxRequestBytes.
@@ -94,10 +101,15 @@ type Server struct {
 	log     *slog.Logger
 	engine  *engine.Engine
 	writes  *writeapi.Service
-	faults  *faults.Set
+	queries *query.Executor
+	jobs    *query.Jobs
+	// What WRITE_API_TIMELINE and STREAMING_TIMELINE show.
+	writeLine, streamLine *timeline.Timeline
+	faults                *faults.Set
 
 	grpc         *grpc.Server
 	grpcListener net.Listener
+	api          *rest.Service
 	rest         *http.Server
 	restListener net.Listener
 	serving      sync.WaitGroup
@@ -140,12 +152,17 @@ func New(o Options) (*Server, error) {
 		return nil, err
 	}
 	var err error
-	if s.engine, err = engine.Open(ctx, engine.Options{DB: o.DB, Now: o.Now, Logger: o.Logger, MergeRows: o.mergeRows}); err != nil {
+	s.engine, err = engine.Open(ctx, engine.Options{
+		DB: o.DB, Now: o.Now, Logger: o.Logger, Prepare: googlesql.Register, MergeRows: o.mergeRows,
+	})
+	if err != nil {
 		return nil, errors.Join(err, s.closeListeners())
 	}
+	s.jobs, s.writeLine, s.streamLine = query.NewJobs(), &timeline.Timeline{}, &timeline.Timeline{}
+	s.queries = query.New(s.engine, o.Now, s.jobs, s.writeLine, s.streamLine)
 	s.writes = writeapi.New(s.engine, writeapi.Options{
 		Logger: o.Logger, Now: o.Now, MaxRequestBytes: o.MaxRequestBytes, OnAppend: o.OnAppend, Effect: s.effect, Hidden: s.faults.Hidden,
-		IdleTimeout: o.IdleTimeout,
+		Timeline: s.writeLine, IdleTimeout: o.IdleTimeout,
 	})
 	s.serve()
 	return s, nil
@@ -178,8 +195,12 @@ func (s *Server) serve() {
 		grpc.UnaryInterceptor(s.writes.Intercept),
 	)
 	storagepb.RegisterBigQueryWriteServer(s.grpc, s.writes)
+	s.api = rest.New(s.engine, rest.Options{
+		Logger: s.log, Project: s.options.Project, BaseURL: s.RESTAddr(), Stats: func() any { return s.Stats() }, Now: s.options.Now,
+		Executor: s.queries, Jobs: s.jobs, Streams: s.streamLine, Effect: s.effect, Buckets: s.options.Buckets,
+	})
 	s.rest = &http.Server{
-		Handler:           s.admin(rest.New(s.engine, rest.Options{Logger: s.log, BaseURL: s.RESTAddr(), Stats: func() any { return s.Stats() }})),
+		Handler:           s.admin(s.api),
 		ReadHeaderTimeout: time.Minute, ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
 	}
 	s.serving.Go(func() {
@@ -207,6 +228,7 @@ func (s *Server) Close() error {
 		s.grpc.Stop()
 		err := s.rest.Close()
 		s.serving.Wait()
+		s.api.Close()
 		s.closeErr = errors.Join(err, s.engine.Close())
 	})
 	return s.closeErr

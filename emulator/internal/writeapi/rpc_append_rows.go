@@ -182,14 +182,14 @@ func (c *connection) handle(ctx context.Context, request *storagepb.AppendRowsRe
 	if err := c.stick(request); err != nil {
 		return nil, err
 	}
-	if r, err := c.faulty(request, &effect); r != nil || err != nil {
-		return r, err
+	r, err := c.faulty(request, &effect)
+	if r == nil && err == nil {
+		r, err = c.store(ctx, request)
 	}
-	r, err := c.store(ctx, request)
 	if err != nil {
 		return nil, err
 	}
-	return losing(r, &effect), nil
+	return losing(c.counted(request, r), &effect), nil
 }
 
 // store takes a request's rows.

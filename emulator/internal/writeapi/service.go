@@ -11,6 +11,7 @@ import (
 
 	"beamcdc/emulator/internal/engine"
 	"beamcdc/emulator/internal/faults"
+	"beamcdc/emulator/internal/timeline"
 )
 
 // Options says how the Write API is served. The first three are required.
@@ -28,6 +29,8 @@ type Options struct {
 	// Hidden says for how long this API doesn't know what is new about a table,
 	// "project.dataset.table"; nil for never.
 	Hidden func(table string) time.Duration
+	// Timeline counts the requests; nil for none.
+	Timeline *timeline.Timeline
 	// IdleTimeout is how long a connection may send nothing before it is closed; 0
 	// for any time.
 	IdleTimeout time.Duration
