@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"cmp"
+	"os"
 	"slices"
 	"time"
 
@@ -35,20 +36,36 @@ func (o *Options) decoding() decode.Config {
 	return decode.Config{
 		Envelope: o.envelope(),
 		Schemas: decode.SchemaConfig{
-			PubSubEndpoint:  o.Runtime.PubSubEndpoint,
-			PubSubPlaintext: o.Runtime.PubSubPlaintext,
-			RetryFor:        o.Runtime.RetryFor,
+			RegistryURL:      o.Source.SchemaRegistry,
+			RegistryAuthFile: o.Source.SchemaRegistryAuthFile,
+			PubSubEndpoint:   o.Runtime.PubSubEndpoint,
+			PubSubPlaintext:  o.Runtime.PubSubPlaintext,
+			RetryFor:         o.Runtime.RetryFor,
 		},
 	}
 }
 
 func (o *Options) envelope() envelope.Options {
+	schema, _ := o.avroSchema() // Validate reports why it can't be read
 	return envelope.Options{
+		AvroSchema:             schema,
+		FlatPrefix:             o.Source.FlatPrefix,
+		FlatFields:             o.Source.FlatFields,
 		Format:                 o.Source.Format,
 		Epoch:                  o.Source.Epoch,
 		UnavailablePlaceholder: o.Source.UnavailablePlaceholder,
 		TombstoneDeletes:       slices.ContainsFunc(o.Tables, func(r table.Rule) bool { return r.Tombstones == "delete" }),
 	}
+}
+
+// avroSchema reads the file with the schema of messages that don't tell theirs: the
+// workers get its text.
+func (o *Options) avroSchema() (string, error) {
+	if o.Source.AvroSchema == "" {
+		return "", nil
+	}
+	text, err := os.ReadFile(o.Source.AvroSchema)
+	return string(text), err
 }
 
 // CatalogConfig is the catalog's of the configured tables.

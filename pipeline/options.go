@@ -32,6 +32,11 @@ type Source struct {
 	Format                 string // of the envelope. Defaults to "auto"
 	Epoch                  uint64 // leads every sequence. Defaults to 0
 	UnavailablePlaceholder string // stands for a value that the source left out. Defaults to Debezium's
+	FlatPrefix             string // begins the names of a flattened message's metadata. Defaults to "__"
+	FlatFields             string // the transformation's add.fields; "" for all that has the prefix
+	AvroSchema             string // file with the schema of Avro messages that don't tell theirs
+	SchemaRegistry         string // URL of the registry that has the schemas of Avro messages
+	SchemaRegistryAuthFile string // file on the workers with USER:PASSWORD for it
 }
 
 // DeadLetters is where dead letters go: exactly one of the three.

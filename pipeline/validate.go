@@ -6,14 +6,9 @@ import (
 	"strings"
 
 	"beamcdc/schemas/envelope"
+	"beamcdc/transforms/decode"
 	"beamcdc/transforms/pubsubsource"
 )
-
-// knownFormats are the envelopes that the configuration has words for, those
-// that can't be decoded yet included.
-var knownFormats = []string{
-	"auto", "debezium", "debezium_flat", "cloudevents", "datastream", "maxwell", "canal", "wal2json", "dms", "spanner", "sequin", "columns",
-}
 
 // Validate returns everything that is wrong with the options as Findings, what
 // Parse found in the file included, or nil. It asks no service; Check does.
@@ -58,18 +53,38 @@ func (o *Options) validateSource(report reporter) {
 	} else if _, _, err := pubsubsource.ParseSubscription(o.Source.Subscription); err != nil {
 		report("source.subscription", "%v", err)
 	}
-	if _, err := envelope.New(o.envelope()); err != nil {
-		problem := err.Error()
-		if o.Source.Format != "" && !slices.Contains(knownFormats, o.Source.Format) {
-			problem = fmt.Sprintf("%q is none of %s", o.Source.Format, strings.Join(knownFormats, ", "))
-		}
-		report("source.format", "%s", problem)
-	}
+	o.validateDecoding(report)
 	if !slices.Contains([]string{"", "reject", "filter"}, o.UnlistedTables) {
 		report("unlisted_tables", "%q is none of reject, filter", o.UnlistedTables)
 	}
 	if o.Window < 0 || o.Window == 0 && o.isSet("window") {
 		report("window", "%s is no span of time; the default is %s", o.Window, defaultWindow)
+	}
+}
+
+// validateDecoding reports what keeps messages from being decoded. A setting that is
+// wrong is told apart by leaving the others out.
+func (o *Options) validateDecoding(report reporter) {
+	if f := o.Source.Format; f != "" && !slices.Contains(envelope.Formats(), f) {
+		report("source.format", "%q is none of %s", f, strings.Join(envelope.Formats(), ", "))
+	}
+	if _, err := o.avroSchema(); err != nil {
+		report("source.avro_schema", "it can't be read: %v", err)
+	}
+	all := o.envelope()
+	for key, alone := range map[string]envelope.Options{
+		"source.unavailable_placeholder": {UnavailablePlaceholder: all.UnavailablePlaceholder},
+		"source.avro_schema":             {AvroSchema: all.AvroSchema},
+		"source.flat_prefix":             {FlatPrefix: all.FlatPrefix},
+		"source.flat_fields":             {FlatFields: all.FlatFields},
+	} {
+		if _, err := envelope.New(alone); err != nil {
+			report(key, "%v", err)
+		}
+	}
+	registry := decode.SchemaConfig{RegistryURL: o.Source.SchemaRegistry, RegistryAuthFile: o.Source.SchemaRegistryAuthFile}
+	if err := (decode.Config{Schemas: registry}).Validate(); err != nil {
+		report("source.schema_registry", "%v", err)
 	}
 }
 

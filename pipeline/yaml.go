@@ -93,10 +93,15 @@ func (y *reader) document(node ast.Node) {
 	y.mapping(node, "", fields{
 		"source": func(node ast.Node, key string) {
 			y.mapping(node, key, fields{
-				"subscription":            y.scalar(&o.Source.Subscription),
-				"format":                  y.scalar(&o.Source.Format),
-				"epoch":                   y.scalar(&o.Source.Epoch),
-				"unavailable_placeholder": y.scalar(&o.Source.UnavailablePlaceholder),
+				"subscription":              y.scalar(&o.Source.Subscription),
+				"format":                    y.scalar(&o.Source.Format),
+				"epoch":                     y.scalar(&o.Source.Epoch),
+				"unavailable_placeholder":   y.scalar(&o.Source.UnavailablePlaceholder),
+				"flat_prefix":               y.scalar(&o.Source.FlatPrefix),
+				"flat_fields":               y.scalar(&o.Source.FlatFields),
+				"avro_schema":               y.scalar(&o.Source.AvroSchema),
+				"schema_registry":           y.scalar(&o.Source.SchemaRegistry),
+				"schema_registry_auth_file": y.scalar(&o.Source.SchemaRegistryAuthFile),
 			})
 		},
 		"create_tables":   y.scalar(&o.CreateTables),

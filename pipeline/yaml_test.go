@@ -105,7 +105,7 @@ func TestValidate_findings(t *testing.T) {
 // A format that the design has a word for and this version does not decode is
 // told apart from a word that means nothing.
 func TestValidate_formats(t *testing.T) {
-	for _, format := range append(envelope.Formats(), append(knownFormats, "kafka")...) {
+	for _, format := range append(envelope.Formats(), append(envelope.Formats(), "kafka")...) {
 		o := Parse("formats.yaml", []byte(`
 source: {subscription: projects/demo/subscriptions/changes, format: `+format+`}
 tables: [{source: public.orders, destination: shop.orders}]
