@@ -367,13 +367,13 @@ func TestREST_Admin(t *testing.T) {
 			t.Errorf("%s: %s %v, want %s", path, body, err, want)
 		}
 	}
-	r, err := http.Get(e.RESTAddr() + "/bigquery/v2/projects/p/jobs")
+	r, err := http.Get(e.RESTAddr() + "/bigquery/v2/projects/p/datasets/d/routines")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = r.Body.Close() }()
 	if r.StatusCode != http.StatusNotImplemented {
-		t.Errorf("jobs.list: %s", r.Status)
+		t.Errorf("routines.list: %s", r.Status)
 	}
 }
 
@@ -432,8 +432,14 @@ func TestREST_OtherClients(t *testing.T) {
 	if code, _ := e.do("GET", tables+"/t/data?maxResults=x", ""); code != 400 {
 		t.Errorf("a bad maxResults: %d", code)
 	}
-	if code, _ := e.do("GET", tables+"/t/data?selectedFields=id", ""); code != 501 {
-		t.Errorf("selectedFields: %d", code)
+	_, data = e.do("GET", tables+"/t/data?selectedFields=s.X,id", "")
+	if text, err = json.Marshal(data["rows"]); err != nil || string(text) != `[{"f":[{"v":"1"},{"v":[{"v":{"f":[{"v":"1.500000"}]}}]}]}]` {
+		t.Errorf("selectedFields: %s %v", text, err)
+	}
+	for _, fields := range []string{"nope", "id.x", "s.nope"} {
+		if code, _ := e.do("GET", tables+"/t/data?selectedFields="+fields, ""); code != 400 {
+			t.Errorf("selectedFields=%s: %d", fields, code)
+		}
 	}
 
 	resource := map[string]any{"tableReference": table["tableReference"], "description": "put", "schema": table["schema"]}

@@ -10,12 +10,12 @@ import (
 )
 
 // unzip makes a compressed body plain: Google's Java clients compress each one.
-// Both sizes are bounded by maxRESTBody.
-func unzip(r *http.Request) {
+// Both sizes are bounded by limit, in bytes.
+func unzip(r *http.Request, limit int64) {
 	if r.Header.Get("Content-Encoding") != "gzip" {
 		return
 	}
-	r.Body = http.MaxBytesReader(nil, &gzipBody{compressed: r.Body}, maxRESTBody)
+	r.Body = http.MaxBytesReader(nil, &gzipBody{compressed: r.Body}, limit)
 }
 
 // gzipBody opens the compressed body when it is first read, so that a body that

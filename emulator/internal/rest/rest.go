@@ -10,35 +10,67 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"time"
 
 	bq "google.golang.org/api/bigquery/v2"
 
 	"beamcdc/emulator/internal/engine"
+	"beamcdc/emulator/internal/faults"
+	"beamcdc/emulator/internal/query"
+	"beamcdc/emulator/internal/timeline"
 )
 
 // maxRESTBody bounds a REST request's body, in bytes.
 const maxRESTBody = 32 << 20
 
-// Options says how the REST API is served. All are required.
+// Options says how the REST API is served. All are required but Effect and Buckets.
 type Options struct {
 	Logger *slog.Logger
+	// Project is the one that projects.list shows.
+	Project string
 	// BaseURL is where it is served, as http://host:port: resources link to themselves.
 	BaseURL string
 	// Stats returns what GET /emulator/v1/stats answers with, as JSON.
 	Stats func() any
+	// Now is the clock that jobs and duplicates of rows go by.
+	Now func() time.Time
+	// Executor runs queries, and Jobs keeps all jobs.
+	Executor *query.Executor
+	Jobs     *query.Jobs
+	// Streams counts the requests of tabledata.insertAll.
+	Streams *timeline.Timeline
+	// Effect says what goes wrong with a call, nil for nothing ever.
+	Effect func(faults.Call) faults.Effect
+	// Buckets is the folder that stands for Cloud Storage: gs://bucket/path is the file
+	// bucket/path in it. "" is for none.
+	Buckets string
 }
 
-// Service is the REST API.
+// Service is the REST API, a handler. Close ends its jobs.
 type Service struct {
-	engine  *engine.Engine
-	options Options
+	engine   *engine.Engine
+	options  Options
+	handler  http.Handler
+	runner   *runner
+	requests requests
+	inserted inserted
+	uploads  uploads
 }
 
-// New returns the API's handler.
-func New(e *engine.Engine, o Options) http.Handler {
-	s := &Service{engine: e, options: o}
-	return s.routes()
+// New returns the API for an engine's tables.
+func New(e *engine.Engine, o Options) *Service {
+	if o.Effect == nil {
+		o.Effect = func(faults.Call) faults.Effect { return faults.Effect{} }
+	}
+	s := &Service{engine: e, options: o, runner: newRunner()}
+	s.handler = s.routes()
+	return s
 }
+
+func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
+
+// Close ends the jobs that run, and waits for them.
+func (s *Service) Close() { s.runner.close() }
 
 // handler answers one REST method with a JSON value, nil for no content.
 type handler func(r *http.Request) (any, error)
@@ -47,32 +79,67 @@ type handler func(r *http.Request) (any, error)
 // client leaves that prefix out where an endpoint is given, others keep it.
 func (s *Service) routes() http.Handler {
 	mux := http.NewServeMux()
-	for pattern, h := range map[string]handler{
-		"POST /projects/{project}/datasets":                                          s.createDataset,
-		"GET /projects/{project}/datasets":                                           s.listDatasets,
-		"GET /projects/{project}/datasets/{dataset}":                                 s.getDataset,
-		"PATCH /projects/{project}/datasets/{dataset}":                               s.patchDataset,
-		"PUT /projects/{project}/datasets/{dataset}":                                 s.updateDataset,
-		"DELETE /projects/{project}/datasets/{dataset}":                              s.deleteDataset,
-		"POST /projects/{project}/datasets/{dataset}/tables":                         s.createTable,
-		"GET /projects/{project}/datasets/{dataset}/tables":                          s.listTables,
-		"GET /projects/{project}/datasets/{dataset}/tables/{table}":                  s.getTable,
-		"PATCH /projects/{project}/datasets/{dataset}/tables/{table}":                s.patchTable,
-		"PUT /projects/{project}/datasets/{dataset}/tables/{table}":                  s.updateTable,
-		"DELETE /projects/{project}/datasets/{dataset}/tables/{table}":               s.deleteTable,
-		"GET /projects/{project}/datasets/{dataset}/tables/{table}/data":             s.listTableData,
-		"GET /emulator/v1/projects/{project}/datasets/{dataset}/tables/{table}/rows": s.adminRows,
-		"GET /emulator/v1/stats":                                                     s.adminStats,
+	const (
+		project = "/projects/{project}"
+		dataset = project + "/datasets/{dataset}"
+		table   = dataset + "/tables/{table}"
+	)
+	for _, route := range []struct {
+		pattern string
+		method  string // REST's name of it, "" for what isn't BigQuery's
+		handler handler
+	}{
+		{"GET /projects", "projects.list", s.listProjects},
+		{"GET " + project + "/serviceAccount", "projects.getServiceAccount", s.getServiceAccount},
+		{"POST " + project + "/datasets", "datasets.insert", s.createDataset},
+		{"GET " + project + "/datasets", "datasets.list", s.listDatasets},
+		{"GET " + dataset, "datasets.get", s.getDataset},
+		{"PATCH " + dataset, "datasets.patch", s.patchDataset},
+		{"PUT " + dataset, "datasets.update", s.updateDataset},
+		{"DELETE " + dataset, "datasets.delete", s.deleteDataset},
+		{"POST " + dataset + "/tables", "tables.insert", s.createTable},
+		{"GET " + dataset + "/tables", "tables.list", s.listTables},
+		{"GET " + table, "tables.get", s.getTable},
+		{"PATCH " + table, "tables.patch", s.patchTable},
+		{"PUT " + table, "tables.update", s.updateTable},
+		{"DELETE " + table, "tables.delete", s.deleteTable},
+		{"GET " + table + "/data", "tabledata.list", s.listTableData},
+		{"POST " + table + "/insertAll", "tabledata.insertAll", s.insertAll},
+		{"POST " + project + "/queries", "jobs.query", s.query},
+		{"GET " + project + "/queries/{job}", "jobs.getQueryResults", s.getQueryResults},
+		{"POST " + project + "/jobs", "jobs.insert", s.insertJob},
+		{"GET " + project + "/jobs", "jobs.list", s.listJobs},
+		{"GET " + project + "/jobs/{job}", "jobs.get", s.getJob},
+		{"POST " + project + "/jobs/{job}/cancel", "jobs.cancel", s.cancelJob},
+		{"GET /emulator/v1" + table + "/rows", "", s.adminRows},
+		{"GET /emulator/v1/stats", "", s.adminStats},
 	} {
-		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { s.answer(w, r, h) })
+		serve := func(w http.ResponseWriter, r *http.Request) { s.answer(w, r, route.handler) }
+		if route.method == "" {
+			mux.HandleFunc(route.pattern, serve)
+			continue
+		}
+		mux.HandleFunc(route.pattern, func(w http.ResponseWriter, r *http.Request) { s.faulty(w, r, route.method, serve) })
+	}
+	for _, prefix := range []string{"/upload", "/resumable/upload"} {
+		for _, method := range []string{"POST ", "PUT "} {
+			mux.HandleFunc(method+prefix+"/bigquery/v2"+project+"/jobs", func(w http.ResponseWriter, r *http.Request) { s.faulty(w, r, "jobs.insert", s.upload) })
+		}
 	}
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") })
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		s.writeError(w, r, engine.Unimplemented("%s %s is not implemented by this emulator", r.Method, engine.Clip(r.URL.Path)))
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		r.Body = http.MaxBytesReader(w, r.Body, maxRESTBody)
-		unzip(r)
+		limit := int64(maxRESTBody)
+		if strings.Contains(r.URL.Path, "/upload/") {
+			limit = maxUpload + maxRESTBody
+		}
+		if method := r.Header.Get("X-HTTP-Method-Override"); method != "" && r.Method == http.MethodPost {
+			r.Method = method // Java's clients send no PATCH
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, limit)
+		unzip(r, limit)
 		if path, ok := strings.CutPrefix(r.URL.Path, "/bigquery/v2/"); ok {
 			r.URL.Path, r.URL.RawPath = "/"+path, ""
 		}
@@ -112,19 +179,29 @@ func (s *Service) answer(w http.ResponseWriter, r *http.Request, h handler) {
 	_, _ = w.Write(body)
 }
 
-// decodeBody reads a request's JSON.
-func decodeBody(r *http.Request, into any) error {
+// readBody reads a request's body.
+func readBody(r *http.Request) ([]byte, error) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-			return &engine.Error{Code: http.StatusRequestEntityTooLarge, Reason: "uploadTooLarge", Status: "INVALID_ARGUMENT", Message: "Request payload size exceeds the limit."}
+			return nil, &engine.Error{Code: http.StatusRequestEntityTooLarge, Reason: "uploadTooLarge", Status: "INVALID_ARGUMENT", Message: "Request payload size exceeds the limit."}
 		}
-		return fmt.Errorf("reading the request: %w", err)
+		if _, ok := errors.AsType[*engine.Error](err); ok {
+			return nil, err
+		}
+		return nil, engine.Invalid("Reading the request: %v", err)
 	}
-	if err := json.Unmarshal(body, into); err != nil {
-		return engine.Invalid("Invalid JSON payload received: %v", err)
+	return body, nil
+}
+
+// decodeBody reads a request's JSON.
+func decodeBody(r *http.Request, into any) error {
+	body, err := readBody(r)
+	if err != nil {
+		return err
 	}
-	return nil
+	_, err = unmarshal(body, into)
+	return err
 }
 
 // checkETag refuses a change to something that isn't as its client knows it.
@@ -171,8 +248,6 @@ func patched(resource any, patch map[string]any, result any) error {
 	if text, err = json.Marshal(mergePatch(current, patch)); err != nil {
 		return fmt.Errorf("marshaling a patched resource: %w", err)
 	}
-	if err := json.Unmarshal(text, result); err != nil {
-		return engine.Invalid("Invalid JSON payload received: %v", err)
-	}
-	return nil
+	_, err = unmarshal(text, result)
+	return err
 }

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"encoding/json"
 	"net/http"
 	"strconv"
 	"time"
@@ -8,58 +9,47 @@ import (
 	"beamcdc/emulator/internal/engine"
 )
 
-// tabledata: list
+// tabledata: list (insertAll: see insert_all.go)
 //
 // Behavior:
-//   - Shows the current rows, pending changes applied, in the order of Server.Rows.
+//   - Shows the current rows, pending changes applied, in the order of Server.Rows; of a
+//     query's anonymous table the query's rows, in theirs.
 //   - BigQuery's form: {"f": [{"v": …}]}, TIMESTAMP in seconds with a fraction, or in
 //     microseconds where formatOptions.useInt64Timestamp is true.
-//   - maxResults, startIndex and pageToken page; a page reads the table anew, so that
-//     rows which come or go between two pages shift those after them.
-//   - selectedFields is refused (501).
+//   - maxResults, startIndex and pageToken page, and 10 MB do; a page reads the table anew,
+//     so that rows which come or go between two pages shift those after them.
+//   - selectedFields names columns, or fields of STRUCTs by a path (a.b); what it names
+//     comes in the table's order.
 
 func (s *Service) listTableData(r *http.Request) (any, error) {
-	query := r.URL.Query()
-	if query.Get("selectedFields") != "" {
-		return nil, engine.Unimplemented("selectedFields is not implemented by this emulator")
-	}
-	first, limit := uint64(0), uint64(1<<62)
-	for name, into := range map[string]*uint64{"startIndex": &first, "maxResults": &limit} {
-		if text := query.Get(name); text != "" {
-			n, err := strconv.ParseUint(text, 10, 62)
-			if err != nil {
-				return nil, engine.Invalid("Invalid value for %s: %s", name, engine.Clip(text))
-			}
-			*into = n
-		}
-	}
-	if text := query.Get("pageToken"); text != "" {
-		n, err := strconv.ParseUint(text, 10, 62)
-		if err != nil {
-			return nil, engine.Invalid("Invalid value for pageToken: %s", engine.Clip(text))
-		}
-		first = n
-	}
-	f := wireForm{micros: query.Get("formatOptions.useInt64Timestamp") == "true"}
-	list := tableData{Kind: "bigquery#tableDataList", Rows: []wireRow{}}
-	total := uint64(0)
-	err := s.engine.Scan(r.Context(), tableOf(r), func(columns []*engine.Column, values []any) error {
-		if total++; total <= first || total > first+limit {
-			return nil
-		}
-		row := wireRow{make([]wireCell, len(columns))}
-		for i, c := range columns {
-			row.F[i] = wireCell{f.value(c, values[i])}
-		}
-		list.Rows = append(list.Rows, row)
-		return nil
-	})
+	p, err := pageOf(r)
 	if err != nil {
 		return nil, err
 	}
-	list.TotalRows = total
-	if first+limit < total {
-		list.PageToken = strconv.FormatUint(first+limit, 10)
+	selected := selection(r.URL.Query().Get("selectedFields"))
+	w := pageWriter{rowPage: p}
+	add := func(columns []*engine.Column, values []any) error {
+		columns, values, err := selected.of(columns, values)
+		if err != nil {
+			return err
+		}
+		return w.add(columns, values)
+	}
+	ref := tableOf(r)
+	if ref.Dataset == anonymousDataset {
+		j, err := s.anonymous(ref)
+		if err != nil {
+			return nil, err
+		}
+		if err := s.eachRow(r.Context(), j, add); err != nil {
+			return nil, err
+		}
+	} else if err := s.engine.Scan(r.Context(), ref, add); err != nil {
+		return nil, err
+	}
+	list := tableData{Kind: "bigquery#tableDataList", Rows: w.rows, TotalRows: w.total, PageToken: w.token()}
+	if list.Rows == nil {
+		list.Rows = []json.RawMessage{}
 	}
 	return list, nil
 }
@@ -67,10 +57,10 @@ func (s *Service) listTableData(r *http.Request) (any, error) {
 // tableData, wireRow and wireCell are BigQuery's form of rows. Google's own structs
 // for it leave a NULL cell's "v" out, which clients rely on.
 type tableData struct {
-	Kind      string    `json:"kind"`
-	PageToken string    `json:"pageToken,omitempty"`
-	Rows      []wireRow `json:"rows"`
-	TotalRows uint64    `json:"totalRows,string"`
+	Kind      string            `json:"kind"`
+	PageToken string            `json:"pageToken,omitempty"`
+	Rows      []json.RawMessage `json:"rows"` // of wireRow
+	TotalRows uint64            `json:"totalRows,string"`
 }
 
 type wireRow struct {

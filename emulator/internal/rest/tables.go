@@ -46,6 +46,9 @@ func (s *Service) createTable(r *http.Request) (any, error) {
 }
 
 func (s *Service) getTable(r *http.Request) (any, error) {
+	if ref := tableOf(r); ref.Dataset == anonymousDataset {
+		return s.anonymousResource(ref)
+	}
 	t, err := s.engine.Table(tableOf(r))
 	if err != nil {
 		return nil, err
@@ -58,7 +61,7 @@ func (s *Service) listTables(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	first, last, token, err := page(r, len(tables))
+	first, last, token, err := listPage(r, len(tables))
 	if err != nil {
 		return nil, err
 	}
@@ -75,9 +78,9 @@ func (s *Service) listTables(r *http.Request) (any, error) {
 	return list, nil
 }
 
-// page reads maxResults and pageToken for a list of count items: it has those from
+// listPage reads maxResults and pageToken for a list of count items: it has those from
 // first up to last, and token continues it.
-func page(r *http.Request, count int) (first, last int, token string, err error) {
+func listPage(r *http.Request, count int) (first, last int, token string, err error) {
 	query := r.URL.Query()
 	if text := query.Get("pageToken"); text != "" {
 		if first, err = strconv.Atoi(text); err != nil || first < 0 || first > count {

@@ -1,0 +1,100 @@
+package rest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"beamcdc/emulator/internal/engine"
+)
+
+// unmarshal reads a resource's JSON as Google's servers do: a number may come as a
+// string, and one that is documented as a string as a number. It returns
+// the JSON as the documents have it, in which nothing that into doesn't know is lost.
+func unmarshal(text []byte, into any) (map[string]any, error) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	var value any
+	err := d.Decode(&value)
+	if err == nil {
+		if _, more := d.Token(); more != io.EOF {
+			err = fmt.Errorf("there is more after the value")
+		}
+	}
+	if err != nil {
+		return nil, engine.Invalid("Invalid JSON payload received: %v", err)
+	}
+	value = conform(value, reflect.TypeOf(into), false)
+	if text, err = json.Marshal(value); err != nil {
+		return nil, fmt.Errorf("marshaling a request: %w", err)
+	}
+	if err := json.Unmarshal(text, into); err != nil {
+		return nil, engine.Invalid("Invalid JSON payload received: %v", err)
+	}
+	object, _ := value.(map[string]any)
+	return object, nil
+}
+
+// conform gives a JSON value the form that a Go type of the API's wants. quoted is
+// for numbers that its tag makes strings.
+func conform(value any, t reflect.Type, quoted bool) any {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if value == nil || reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()) {
+		return value
+	}
+	switch t.Kind() {
+	case reflect.Struct:
+		if object, ok := value.(map[string]any); ok {
+			conformStruct(object, t)
+		}
+	case reflect.Slice:
+		if list, ok := value.([]any); ok {
+			for i := range list {
+				list[i] = conform(list[i], t.Elem(), false)
+			}
+		}
+	case reflect.Map:
+		if object, ok := value.(map[string]any); ok {
+			for name := range object {
+				object[name] = conform(object[name], t.Elem(), false)
+			}
+		}
+	case reflect.Bool:
+		if b, err := strconv.ParseBool(fmt.Sprint(value)); err == nil {
+			return b
+		}
+	case reflect.Int, reflect.Int64, reflect.Uint64, reflect.Float64:
+		switch n := value.(type) {
+		case json.Number:
+			if quoted {
+				return n.String()
+			}
+		case string:
+			if _, err := strconv.ParseFloat(n, 64); err == nil && !quoted && json.Valid([]byte(n)) {
+				return json.Number(n)
+			}
+		}
+	default:
+	}
+	return value
+}
+
+func conformStruct(object map[string]any, t reflect.Type) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if f.Anonymous && name == "" && f.Type.Kind() == reflect.Struct {
+			conformStruct(object, f.Type)
+			continue
+		}
+		if v, ok := object[name]; ok && name != "" {
+			object[name] = conform(v, f.Type, strings.Contains(options, "string"))
+		}
+	}
+}

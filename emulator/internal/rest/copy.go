@@ -1,0 +1,91 @@
+package rest
+
+import (
+	"context"
+
+	bq "google.golang.org/api/bigquery/v2"
+
+	"beamcdc/emulator/internal/engine"
+	"beamcdc/emulator/internal/query"
+)
+
+// Copy jobs.
+//
+// Behavior:
+//   - One source or several, to a table that is new, empty (WRITE_EMPTY, the default),
+//     appended to or replaced. Several sources are copied one after the other, not at once.
+//   - A source whose pending changes would have to be merged for it is refused, as
+//     BigQuery documents it.
+//   - operationType other than COPY, snapshots, restores and clones, is 501 here: see the
+//     statements CREATE SNAPSHOT TABLE and CREATE TABLE … CLONE.
+
+func (s *Service) startCopy(j *query.Job, c *bq.JobConfigurationTableCopy, configuration map[string]any) error {
+	if c.OperationType != "" && c.OperationType != "COPY" && c.OperationType != "OPERATION_TYPE_UNSPECIFIED" {
+		return engine.Unimplemented("copy jobs of operationType %s are not implemented by this emulator", engine.Clip(c.OperationType))
+	}
+	if err := checkDispositions(c.WriteDisposition, c.CreateDisposition); err != nil {
+		return err
+	}
+	to, err := refOf(c.DestinationTable, j.Project, "destinationTable")
+	if err != nil {
+		return err
+	}
+	list := c.SourceTables
+	if c.SourceTable != nil {
+		list = append(list, c.SourceTable)
+	}
+	if len(list) == 0 {
+		return engine.Invalid("Required parameter is missing: sourceTable")
+	}
+	sources := make([]engine.TableRef, len(list))
+	for i, source := range list {
+		if sources[i], err = refOf(source, j.Project, "sourceTable"); err != nil {
+			return err
+		}
+	}
+	j.Destination = &to
+	return s.start(j, configuration, func(ctx context.Context) (outcome, error) {
+		for i, from := range sources {
+			write := c.WriteDisposition
+			if i > 0 {
+				write = "WRITE_APPEND"
+			}
+			if err := s.copyTable(ctx, from, to, write, c.CreateDisposition); err != nil {
+				return outcome{}, err
+			}
+		}
+		return outcome{statistics: &bq.JobStatistics5{}}, nil
+	})
+}
+
+func (s *Service) copyTable(ctx context.Context, from, to engine.TableRef, write, create string) error {
+	_, err := s.engine.Table(to)
+	switch {
+	case err != nil && create == "CREATE_NEVER":
+		return err
+	case err != nil:
+		return s.options.Executor.Copy(ctx, from, to, false)
+	case write == "WRITE_TRUNCATE":
+		return s.options.Executor.Copy(ctx, from, to, true)
+	case write == "WRITE_APPEND":
+		source, err := s.engine.Table(from)
+		if err != nil {
+			return err
+		}
+		if s.engine.CDCState(source).RuntimeMerge {
+			return engine.Invalid("A table copy of %s is not supported while its pending changes have to be merged at query time; raise its max_staleness.", from)
+		}
+		_, err = s.options.Executor.Run(ctx, query.Request{
+			SQL: "SELECT * FROM `" + from.Dotted() + "`", Project: from.Project, User: defaultUser, Destination: &to, WriteDisposition: write,
+		})
+		return err
+	}
+	empty, err := s.isEmpty(ctx, to)
+	if err != nil {
+		return err
+	}
+	if !empty {
+		return engine.Duplicate("Already Exists: Table %s", to)
+	}
+	return s.options.Executor.Copy(ctx, from, to, true)
+}
