@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"cloud.google.com/go/bigquery"
 	"cloud.google.com/go/bigquery/storage/apiv1/storagepb"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -172,6 +173,43 @@ func TestFaults_hideNew(t *testing.T) {
 	wantError(t, w.send(w.request(row1("1"))), codes.NotFound, storagepb.StorageError_TABLE_NOT_FOUND, "Requested entity was not found.")
 	clock.Advance(time.Second)
 	w.append(row1("1"))
+
+	// Nor is a new column: writers that have it are told so, others go on.
+	if err := e.SetFaults(nil); err != nil {
+		t.Fatal(err)
+	}
+	e.addColumn("old", "color")
+	wide := e.descriptor("old", true)
+	if err := e.SetFaults([]Fault{{Effect: Effect{HideNew: 2 * time.Minute}}}); err != nil {
+		t.Fatal(err)
+	}
+	w.append(row1("2"))
+	if got := e.descriptor("old", false); len(got.GetField()) != 1 {
+		t.Errorf("the stream shows the new column: %v", got)
+	}
+	const colored = `{"id":3,"color":"red","_CHANGE_TYPE":"UPSERT"}`
+	early := e.writerWith("old", wide)
+	wantError(t, early.send(early.request(colored)), codes.InvalidArgument, storagepb.StorageError_SCHEMA_MISMATCH_EXTRA_FIELDS, "Input schema has more fields than BigQuery schema, extra fields: 'color'")
+	clock.Advance(2 * time.Minute)
+	late := e.writerWith("old", wide)
+	late.append(colored)
+	if response := w.send(w.request(row1("4"))); response.GetUpdatedSchema() == nil {
+		t.Error("the open connection isn't told of the new column")
+	}
+}
+
+// addColumn adds a STRING column by REST.
+func (e *env) addColumn(table, name string) {
+	e.t.Helper()
+	handle := e.bq.Dataset("d").Table(table)
+	m, err := handle.Metadata(e.t.Context())
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	schema := append(m.Schema, &bigquery.FieldSchema{Name: name, Type: bigquery.StringFieldType})
+	if _, err := handle.Update(e.t.Context(), bigquery.TableMetadataToUpdate{Schema: schema}, ""); err != nil {
+		e.t.Fatal(err)
+	}
 }
 
 func TestOnCall(t *testing.T) {

@@ -53,6 +53,12 @@ func (e *Engine) AlterTable(ctx context.Context, ref TableRef, a Alteration) (*b
 	if err != nil {
 		return nil, err
 	}
+	for _, c := range next.Columns { // still its maker's alone
+		c.Added = e.now()
+		if i := slices.IndexFunc(t.schema.Columns, func(old *Column) bool { return old.id == c.id }); i >= 0 {
+			c.Added = t.schema.Columns[i].Added
+		}
+	}
 	changed.CreationTime, changed.Location = t.resource.CreationTime, t.resource.Location
 	e.finishTable(t, changed)
 	kept := t.settings

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	bq "google.golang.org/api/bigquery/v2"
 )
@@ -85,6 +86,9 @@ type Column struct {
 	// Precision and scale are those of NUMERIC(p, s) and BIGNUMERIC(p, s); precision 0 for the type's own.
 	Precision, Scale int64
 	DefaultValue     *DefaultValue // nil for none
+	// Added is when a column was added to a table that was there, as far as that was
+	// since the engine was opened; else zero.
+	Added time.Time
 }
 
 // typeName is the column's type as BigQuery's messages print it: "STRING(15)".

@@ -79,6 +79,9 @@ func (c *connection) compile(t *engine.Table) error {
 		return invalidAppend(c.stream, "Invalid proto schema: the first request of a stream must have a writer schema.")
 	}
 	p, err := compilePlan(s, c.message)
+	if err == nil {
+		err = p.checkKnown(c.service.known(c.ref, s))
+	}
 	if mismatch, ok := errors.AsType[*schemaError](err); ok {
 		return &appendError{code: codes.InvalidArgument, storage: mismatch.code, message: mismatch.message + entity(c.stream)}
 	}
@@ -95,7 +98,7 @@ func (c *connection) compile(t *engine.Table) error {
 
 // updatedSchema is the table's schema, if it changed since the client last saw it.
 func (c *connection) updatedSchema(b *engine.Batch) *storagepb.TableSchema {
-	if c.notified[c.ref] == b.SchemaVersion() {
+	if c.notified[c.ref] == b.SchemaVersion() || len(c.service.known(c.ref, c.plan.schema)) < len(c.plan.schema.Columns) {
 		return nil
 	}
 	c.notified[c.ref] = b.SchemaVersion()

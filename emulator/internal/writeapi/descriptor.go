@@ -186,13 +186,21 @@ func compileMessage(md protoreflect.MessageDescriptor, columns []*engine.Column,
 		m.fields[fd.Number()] = f
 		m.list = append(m.list, f)
 	}
-	if len(extra) > 0 {
-		return nil, &schemaError{
-			storagepb.StorageError_SCHEMA_MISMATCH_EXTRA_FIELDS,
-			fmt.Sprintf("Input schema has more fields than BigQuery schema, extra fields: '%s'", strings.Join(extra, ",")),
-		}
+	if err := extraFields(extra); err != nil {
+		return nil, err
 	}
 	return m, nil
+}
+
+// extraFields is the error for fields that the table doesn't have; nil if there are none.
+func extraFields(names []string) error {
+	if len(names) == 0 {
+		return nil
+	}
+	return &schemaError{
+		storagepb.StorageError_SCHEMA_MISMATCH_EXTRA_FIELDS,
+		fmt.Sprintf("Input schema has more fields than BigQuery schema, extra fields: '%s'", strings.Join(names, ",")),
+	}
 }
 
 // mismatch is the error for a field whose type can't hold the column's values.

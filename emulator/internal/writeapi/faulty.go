@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"path"
+	"slices"
 	"time"
 
 	"cloud.google.com/go/bigquery/storage/apiv1/storagepb"
@@ -135,6 +136,31 @@ func (s *Service) Intercept(ctx context.Context, request any, info *grpc.UnarySe
 		return nil, errCut
 	}
 	return response, err
+}
+
+// known is a table's schema as the Write API knows it: for a while it may not know a
+// new column.
+func (s *Service) known(ref engine.TableRef, schema *engine.Schema) []*engine.Column {
+	if s.options.Hidden == nil {
+		return schema.Columns
+	}
+	hidden := s.options.Hidden(ref.Dotted())
+	if hidden == 0 {
+		return schema.Columns
+	}
+	now := s.options.Now()
+	return slices.DeleteFunc(slices.Clone(schema.Columns), func(c *engine.Column) bool { return !c.Added.IsZero() && now.Before(c.Added.Add(hidden)) })
+}
+
+// checkKnown refuses a writer's schema with columns that aren't known yet.
+func (p *plan) checkKnown(known []*engine.Column) error {
+	var extra []string
+	for _, f := range p.root.list {
+		if f.role == roleColumn && !slices.Contains(known, f.column) {
+			extra = append(extra, f.column.Name)
+		}
+	}
+	return extraFields(extra)
 }
 
 // table finds a table as the Write API knows it: for a while it may not know a new one.

@@ -45,11 +45,11 @@ func (s *Service) CreateWriteStream(ctx context.Context, request *storagepb.Crea
 	if err != nil {
 		return nil, rpcError(request.GetParent(), err)
 	}
-	return describeStream(stream, storagepb.WriteStreamView_FULL), nil
+	return s.describeStream(stream, storagepb.WriteStreamView_FULL), nil
 }
 
 // describeStream is a created stream as GetWriteStream tells of it.
-func describeStream(stream *engine.Stream, view storagepb.WriteStreamView) *storagepb.WriteStream {
+func (s *Service) describeStream(stream *engine.Stream, view storagepb.WriteStreamView) *storagepb.WriteStream {
 	t := stream.Table()
 	resource := &storagepb.WriteStream{
 		Name:       tablePath(t.Ref()) + "/streams/" + stream.ID(),
@@ -64,7 +64,7 @@ func describeStream(stream *engine.Stream, view storagepb.WriteStreamView) *stor
 		resource.CommitTime = timestamppb.New(stream.Created().Truncate(time.Microsecond))
 	}
 	if view == storagepb.WriteStreamView_FULL {
-		resource.TableSchema = storageSchema(t.Schema())
+		resource.TableSchema = s.storageSchema(t)
 	}
 	return resource
 }

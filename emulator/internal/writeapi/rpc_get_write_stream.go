@@ -32,7 +32,7 @@ func (s *Service) GetWriteStream(_ context.Context, request *storagepb.GetWriteS
 		if err != nil {
 			return nil, rpcError(request.GetName(), err)
 		}
-		return describeStream(stream, request.GetView()), nil
+		return s.describeStream(stream, request.GetView()), nil
 	}
 	resource := t.Resource()
 	stream := &storagepb.WriteStream{
@@ -43,7 +43,7 @@ func (s *Service) GetWriteStream(_ context.Context, request *storagepb.GetWriteS
 		Location:   strings.ToLower(resource.Location),
 	}
 	if request.GetView() == storagepb.WriteStreamView_FULL {
-		stream.TableSchema = storageSchema(t.Schema())
+		stream.TableSchema = s.storageSchema(t)
 	}
 	return stream, nil
 }
@@ -61,6 +61,11 @@ var storageTypes = map[engine.Kind]storagepb.TableFieldSchema_Type{
 // storageSchema is a schema as the Write API shows it.
 func storageSchema(s *engine.Schema) *storagepb.TableSchema {
 	return &storagepb.TableSchema{Fields: storageFields(s.Columns)}
+}
+
+// storageSchema is a table's schema as the Write API knows it.
+func (s *Service) storageSchema(t *engine.Table) *storagepb.TableSchema {
+	return &storagepb.TableSchema{Fields: storageFields(s.known(t.Ref(), t.Schema()))}
 }
 
 func storageFields(columns []*engine.Column) []*storagepb.TableFieldSchema {
