@@ -216,7 +216,7 @@ func TestOnCall(t *testing.T) {
 	var seen []Call
 	e := newEnv(t, Options{OnCall: func(c Call) Effect {
 		seen = append(seen, c)
-		if len(seen) == 2 {
+		if len(seen) == 3 {
 			return Effect{Code: "ABORTED"}
 		}
 		return Effect{}
@@ -224,8 +224,54 @@ func TestOnCall(t *testing.T) {
 	e.table("t", "id INTEGER", "id")
 	w := e.writer("t", true)
 	wantError(t, w.send(w.request(row1("1"))), codes.Aborted, 0, "The emulator was told to fail.")
-	if len(seen) != 2 || seen[0].Method != "GetWriteStream" || seen[1].Method != "AppendRows" || seen[1].Table != "p.d.t" || seen[1].Request == nil {
+	if len(seen) != 3 || seen[0].Method != "tables.insert" || seen[1].Method != "GetWriteStream" || seen[2].Method != "AppendRows" || seen[2].Table != "p.d.t" || seen[2].Request == nil {
 		t.Errorf("calls %v", seen)
+	}
+}
+
+// Faults reach REST's methods, by their names.
+func TestFaults_rest(t *testing.T) {
+	for _, test := range []struct {
+		fault  string
+		code   int // 0 for a connection that is cut
+		reason string
+		stored bool
+	}{
+		{"method: tabledata.insertAll, table: d.t, times: 1, code: UNAVAILABLE, message: busy", 503, "backendError", false},
+		{"method: tabledata.*, times: 1, code: RESOURCE_EXHAUSTED", 403, "rateLimitExceeded", false},
+		{"method: tabledata.insertAll, times: 1, code: NOT_FOUND", 404, "notFound", false},
+		{"method: tabledata.insertAll, times: 1, cut: before", 0, "", false},
+		{"method: tabledata.insertAll, times: 1, cut: after", 0, "", true},
+		{"method: tabledata.insertAll, times: 1, delay: 1ms", 200, "", true},
+		{"method: tabledata.insertAll, table: d.other, code: UNAVAILABLE", 200, "", true},
+		{"method: jobs.query, code: UNAVAILABLE", 200, "", true},
+	} {
+		t.Run(test.fault, func(t *testing.T) {
+			e := newEnv(t, Options{})
+			e.table("t", "id INTEGER")
+			list, err := ParseFaults([]byte("- {" + test.fault + "}"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := e.SetFaults(list); err != nil {
+				t.Fatal(err)
+			}
+			url := e.RESTAddr() + "/bigquery/v2/projects/p/datasets/d/tables/t/insertAll"
+			r, err := http.Post(url, "application/json", strings.NewReader(`{"rows":[{"json":{"id":1}}]}`))
+			if (err != nil) != (test.code == 0) {
+				t.Fatalf("error %v", err)
+			}
+			if err == nil {
+				body, _ := io.ReadAll(r.Body)
+				_ = r.Body.Close()
+				if r.StatusCode != test.code || !strings.Contains(string(body), test.reason) {
+					t.Errorf("%d %s, want %d %s", r.StatusCode, body, test.code, test.reason)
+				}
+			}
+			if rows, err := e.Rows(t.Context(), "d", "t"); err != nil || (len(rows) == 1) != test.stored {
+				t.Errorf("%d rows, error %v", len(rows), err)
+			}
+		})
 	}
 }
 

@@ -73,7 +73,10 @@ func zipped(content []byte) ([]byte, error) {
 	if _, err := w.Write(content); err != nil {
 		return nil, fmt.Errorf("compressing: %w", err)
 	}
-	return b.Bytes(), w.Close()
+	if err := w.Close(); err != nil {
+		return nil, fmt.Errorf("compressing: %w", err)
+	}
+	return b.Bytes(), nil
 }
 
 // rowWriter writes a file's rows.

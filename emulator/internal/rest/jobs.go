@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	bq "google.golang.org/api/bigquery/v2"
 
@@ -19,8 +20,8 @@ import (
 // jobs: insert, get, list, cancel, delete (query and getQueryResults: see queries.go)
 //
 // Behavior:
-//   - insert begins a job of one kind, query, load, extract or copy, and answers at once;
-//     clients ask for its status. What goes wrong in the job is its errorResult; only a
+//   - insert begins a job of one kind, query, load, extract or copy, and answers once it
+//     is done or a tenth of a second is over; clients ask for its status. What goes wrong in the job is its errorResult; only a
 //     request that makes no job is an error of HTTP. A job's ID that is taken is 409.
 //   - dryRun runs a query's planning alone, at once: its errors are of HTTP, and the
 //     answer has statistics and no ID. Other jobs have no dry run: 400.
@@ -129,8 +130,16 @@ func (s *Service) beginJob(ctx context.Context, project string, resource, conten
 	if err != nil {
 		return nil, err
 	}
+	// Clients ask again after a second, at times: a quick job spares them that.
+	select {
+	case <-j.Done():
+	case <-time.After(insertPatience):
+	}
 	return s.shownJob(project, j.ID)
 }
+
+// insertPatience is how long insert waits for a job.
+const insertPatience = 100 * time.Millisecond
 
 // dryRun plans a query at once.
 func (s *Service) dryRun(ctx context.Context, j *query.Job, run query.Request, configuration map[string]any) (any, error) {

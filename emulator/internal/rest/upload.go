@@ -1,7 +1,6 @@
 package rest
 
 import (
-	"bytes"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -42,10 +41,11 @@ type uploads struct {
 
 // file is what has come of a file, and the job that it is for.
 type file struct {
-	mu             sync.Mutex
-	project        string
-	job, content   []byte
-	finished, lost bool
+	mu       sync.Mutex
+	project  string
+	job      []byte // its resource; its ID once the file is whole
+	content  []byte
+	finished bool
 }
 
 func (s *Service) upload(w http.ResponseWriter, r *http.Request) {
@@ -146,6 +146,10 @@ func (s *Service) continueUpload(w http.ResponseWriter, r *http.Request, id stri
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.finished { // a client that lost the answer asks again
+		answer(s.shownJob(f.project, string(f.job)))
+		return
+	}
 	first, total, asks, err := parseContentRange(r.Header.Get("Content-Range"))
 	if err != nil {
 		answer(nil, err)
@@ -180,20 +184,12 @@ func (s *Service) continueUpload(w http.ResponseWriter, r *http.Request, id stri
 		w.WriteHeader(http.StatusPermanentRedirect)
 		return
 	}
-	// The file stays until it is forgotten: a client that lost the answer asks again.
-	if f.finished {
-		answer(s.shownUpload(f))
-		return
-	}
 	result, err := s.beginJob(r.Context(), f.project, f.job, notNil(f.content))
 	if job, ok := result.(*jobResource); ok && err == nil {
-		f.finished, f.job, f.content = true, []byte(job.JobReference.JobId), bytes.Clone(f.content[:0])
+		f.finished, f.job, f.content = true, []byte(job.JobReference.JobId), nil
 	}
 	answer(result, err)
 }
-
-// shownUpload is the job of a file that came whole.
-func (s *Service) shownUpload(f *file) (any, error) { return s.shownJob(f.project, string(f.job)) }
 
 // parseContentRange reads "bytes 0-9/10", "bytes 0-9/*", "bytes */10", or nothing for
 // all of a file in one request. total is -1 where it isn't known; asks says that there
