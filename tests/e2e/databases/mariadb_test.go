@@ -49,7 +49,7 @@ func (s *mariadb) start() {
 	s.process = start(s.t, "mariadbd", s.account.command(syscall.SIGKILL, program(s.t, "mariadbd"), "--no-defaults", "--datadir="+s.data,
 		"--version=5.7.19-log", "--bind-address=127.0.0.1", fmt.Sprintf("--port=%d", s.port), "--socket="+filepath.Join(filepath.Dir(s.data), "socket"),
 		"--log-bin=binlog", "--binlog-format=ROW", "--binlog-row-image=FULL", "--server-id=1", "--max-binlog-size=1M",
-		"--sync-binlog=0", "--innodb-flush-log-at-trx-commit=0", "--innodb-buffer-pool-size=64M", "--skip-name-resolve",
+		"--sync-binlog=0", "--innodb-flush-log-at-trx-commit=2", "--innodb-buffer-pool-size=64M", "--skip-name-resolve",
 		"--character-set-server=utf8mb4", "--collation-server=utf8mb4_general_ci", "--default-time-zone=+05:45"))
 }
 
@@ -66,9 +66,10 @@ func (s *mariadb) wait() {
 	waitFor(s.t, "MariaDB to take connections", func() bool { return s.db.Ping() == nil }, s.process)
 }
 
+// restart lets the server crash and starts it again.
 func (s *mariadb) restart() {
 	s.t.Helper()
-	s.process.end(syscall.SIGTERM)
+	s.process.end(syscall.SIGKILL)
 	s.start()
 	s.wait()
 }
