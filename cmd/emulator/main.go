@@ -51,6 +51,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags.StringVar(&o.Project, "project", emulator.DefaultProject, "the project that --dataset's datasets are in; requests may name any")
 	flags.Var(&datasets, "dataset", "a dataset to create unless it is there; may be repeated")
 	flags.StringVar(&o.DB, "db", "", "the file that keeps the tables; without it they are in memory")
+	flags.StringVar(&o.Buckets, "buckets", "", "the folder that stands for Cloud Storage in load and extract jobs: gs://bucket/path is bucket/path in it")
 	flags.StringVar(&o.GRPCAddr, "grpc_addr", "127.0.0.1:9060", "host:port of the Storage Write API; port 0 takes a free one")
 	flags.StringVar(&o.RESTAddr, "rest_addr", "127.0.0.1:9050", "host:port of the REST API; port 0 takes a free one")
 	flags.IntVar(&o.MaxRequestBytes, "max_request_bytes", emulator.DefaultMaxRequestBytes, "the largest AppendRows request, in bytes")
