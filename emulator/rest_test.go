@@ -182,8 +182,6 @@ func TestREST_BadTables(t *testing.T) {
 			wantAPIError(t, e.bq.Dataset("d").Table("t").Create(t.Context(), &test.metadata), 400, "invalid", test.text)
 		})
 	}
-	err := e.bq.Dataset("d").Table("v").Create(t.Context(), &bigquery.TableMetadata{ViewQuery: "SELECT 1"})
-	wantAPIError(t, err, 501, "notImplemented", "views")
 	for _, body := range []string{"", "{", "[]", "null", `{"tableReference":{"tableId":3}}`, `{"schema":{"fields":[null]},"tableReference":{"tableId":"t"}}`, strings.Repeat("[", 100_000)} {
 		r, err := http.Post(e.RESTAddr()+"/bigquery/v2/projects/p/datasets/d/tables", "application/json", strings.NewReader(body))
 		if err != nil {
@@ -199,6 +197,76 @@ func TestREST_BadTables(t *testing.T) {
 			t.Errorf("%.20q: %d %+v %v", body, r.StatusCode, answer, err)
 		}
 		_ = r.Body.Close()
+	}
+}
+
+// Views: their schema is their query's, and they can be queried.
+func TestREST_Views(t *testing.T) {
+	e := newEnv(t, Options{})
+	ctx := t.Context()
+	e.table("t", "id INTEGER, v STRING", "id")
+	e.insert("t", "", `{"id":1,"v":"a"}`)
+	view := e.bq.Dataset("d").Table("v")
+	if err := view.Create(ctx, &bigquery.TableMetadata{ViewQuery: "SELECT id, UPPER(v) AS u FROM d.t", Description: "a view"}); err != nil {
+		t.Fatal(err)
+	}
+	metadata, err := view.Metadata(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if metadata.Type != bigquery.ViewTable || len(metadata.Schema) != 2 || metadata.Schema[1].Name != "u" || metadata.UseLegacySQL || metadata.Description != "a view" {
+		t.Errorf("metadata %+v", metadata)
+	}
+	wantStrings(t, e.query("SELECT * FROM d.v"), "[1 A]")
+	if metadata, err = view.Update(ctx, bigquery.TableMetadataToUpdate{ViewQuery: "SELECT v, id, 1.5 AS n FROM d.t", Description: "changed"}, metadata.ETag); err != nil {
+		t.Fatal(err)
+	}
+	if len(metadata.Schema) != 3 || metadata.Description != "changed" {
+		t.Errorf("metadata %+v", metadata)
+	}
+	wantStrings(t, e.query("SELECT * FROM d.v"), "[a 1 1.5]")
+	_, err = view.Update(ctx, bigquery.TableMetadataToUpdate{ViewQuery: "SELECT nope"}, "")
+	wantAPIError(t, err, 400, "invalidQuery", "nope")
+	wantAPIError(t, e.bq.Dataset("d").Table("w").Create(ctx, &bigquery.TableMetadata{ViewQuery: "SELECT * FROM d.absent"}), 404, "notFound", "p:d.absent")
+	wantAPIError(t, e.bq.Dataset("d").Table("w").Create(ctx, &bigquery.TableMetadata{ViewQuery: "SELECT 1", UseLegacySQL: true}), 501, "notImplemented", "legacy SQL")
+	wantAPIError(t, e.bq.Dataset("d").Table("w").Create(ctx, &bigquery.TableMetadata{MaterializedView: &bigquery.MaterializedViewDefinition{Query: "SELECT 1"}}), 501, "notImplemented", "materialized views")
+	if err := view.Delete(ctx); err != nil {
+		t.Error(err)
+	}
+}
+
+// What tables.get shows of a table's size: what was applied, and what is pending.
+func TestREST_Size(t *testing.T) {
+	e := newEnv(t, Options{})
+	e.table("t", "id INTEGER, v STRING", "id")
+	table := e.bq.Dataset("d").Table("t")
+	w := e.writer("t", true)
+	w.append(`{"id":1,"v":"abc","_CHANGE_TYPE":"UPSERT"}`)
+	e.merge("t")
+	w.append(`{"id":2,"v":"abc","_CHANGE_TYPE":"UPSERT"}`, `{"id":3,"v":"abc","_CHANGE_TYPE":"UPSERT"}`)
+	metadata, err := table.Metadata(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if metadata.NumRows != 1 || metadata.NumBytes != 13 || metadata.StreamingBuffer == nil || metadata.StreamingBuffer.EstimatedRows != 2 {
+		t.Errorf("%d rows, %d bytes, buffer %+v", metadata.NumRows, metadata.NumBytes, metadata.StreamingBuffer)
+	}
+	e.merge("t")
+	if metadata, err = table.Metadata(t.Context()); err != nil || metadata.NumRows != 3 || metadata.StreamingBuffer != nil {
+		t.Errorf("metadata %+v, error %v", metadata, err)
+	}
+	if _, resource := e.do("GET", "/projects/p/datasets/d/tables/t?view=BASIC", ""); resource["numRows"] != nil || resource["schema"] == nil {
+		t.Errorf("view=BASIC: %v", resource)
+	}
+	if _, list := e.do("GET", "/bigquery/v2/projects", ""); fmt.Sprint(list["projects"].([]any)[0].(map[string]any)["id"]) != "p" {
+		t.Errorf("projects.list: %v", list)
+	}
+	if _, account := e.do("GET", "/projects/p/serviceAccount", ""); account["email"] == nil {
+		t.Errorf("projects.getServiceAccount: %v", account)
+	}
+	// Java's clients send PATCH so.
+	if code, answer := e.do("POST", "/projects/p/datasets/d/tables/t", `{"description":"x"}`, "X-HTTP-Method-Override", "PATCH"); code != 200 || answer["description"] != "x" {
+		t.Errorf("a PATCH in a POST: %d %v", code, answer)
 	}
 }
 

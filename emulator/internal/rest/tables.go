@@ -1,8 +1,11 @@
 package rest
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"strconv"
+	"strings"
 
 	bq "google.golang.org/api/bigquery/v2"
 
@@ -23,7 +26,11 @@ import (
 //   - A primary key may be added, changed and removed; pending changes are applied
 //     first, by the key that they were sent for.
 //   - delete drops the table at once: there is no time travel.
-//   - Views, external tables, models, snapshots and clones are 501: see GAPS.md.
+//   - A view's schema is that of its query, which is GoogleSQL, whatever the request's
+//     says; useLegacySql true is 501. Materialized views, external tables, models,
+//     snapshots and clones are 501: see GAPS.md.
+//   - get shows numRows and numBytes of what was applied, and pending changes as the
+//     streamingBuffer, unless view is BASIC; plain rows are in no buffer.
 //   - list pages by maxResults and pageToken.
 
 func tableOf(r *http.Request) engine.TableRef {
@@ -35,8 +42,8 @@ func (s *Service) createTable(r *http.Request) (any, error) {
 	if err := decodeBody(r, resource); err != nil {
 		return nil, err
 	}
-	if resource.View != nil {
-		return nil, engine.Unimplemented("views are not implemented by this emulator")
+	if err := s.checkKind(r, resource); err != nil {
+		return nil, err
 	}
 	var name string
 	if resource.TableReference != nil {
@@ -45,15 +52,99 @@ func (s *Service) createTable(r *http.Request) (any, error) {
 	return s.engine.CreateTable(r.Context(), engine.TableRef{Project: r.PathValue("project"), Dataset: r.PathValue("dataset"), Table: name}, resource)
 }
 
+// checkKind refuses what is neither a table nor a view, and gives a view its schema.
+func (s *Service) checkKind(r *http.Request, resource *bq.Table) error {
+	for name, set := range map[string]bool{
+		"materialized views": resource.MaterializedView != nil, "external tables": resource.ExternalDataConfiguration != nil,
+		"snapshots": resource.SnapshotDefinition != nil, "clones": resource.CloneDefinition != nil, "BigLake tables": resource.BiglakeConfiguration != nil,
+	} {
+		if set {
+			return engine.Unimplemented("%s are not implemented by this emulator", name)
+		}
+	}
+	v := resource.View
+	if v == nil {
+		return nil
+	}
+	switch {
+	case v.UseLegacySql:
+		return engine.Unimplemented("legacy SQL is not implemented by this emulator: set useLegacySql to false")
+	case len(v.UserDefinedFunctionResources) > 0:
+		return engine.Unimplemented("user-defined functions of views are not implemented by this emulator")
+	}
+	schema, err := s.options.Executor.ViewSchema(r.Context(), datasetOf(r), v.Query)
+	if err != nil {
+		return err
+	}
+	if resource.Schema != nil {
+		describe(schema.Fields, resource.Schema.Fields)
+	}
+	resource.Schema = schema
+	return nil
+}
+
+// describe takes the descriptions of fields over.
+func describe(fields, from []*bq.TableFieldSchema) {
+	for _, f := range fields {
+		for _, g := range from {
+			if g != nil && strings.EqualFold(f.Name, g.Name) {
+				f.Description = g.Description
+				describe(f.Fields, g.Fields)
+			}
+		}
+	}
+}
+
 func (s *Service) getTable(r *http.Request) (any, error) {
-	if ref := tableOf(r); ref.Dataset == anonymousDataset {
+	ref := tableOf(r)
+	if ref.Dataset == anonymousDataset {
 		return s.anonymousResource(ref)
 	}
-	t, err := s.engine.Table(tableOf(r))
+	ref.Table, _, _ = strings.Cut(ref.Table, "$") // a partition's table
+	t, err := s.engine.Table(ref)
 	if err != nil {
 		return nil, err
 	}
-	return t.Resource(), nil
+	resource := *t.Resource()
+	if resource.View != nil {
+		view := *resource.View
+		view.ForceSendFields = []string{"UseLegacySql"} // clients take a missing one for true
+		resource.View = &view
+		return &resource, nil
+	}
+	if r.URL.Query().Get("view") == "BASIC" {
+		return &resource, nil
+	}
+	if err := s.measure(r.Context(), t, &resource); err != nil {
+		return nil, err
+	}
+	return &resource, nil
+}
+
+// measure fills in how large a table is.
+func (s *Service) measure(ctx context.Context, t *engine.Table, resource *bq.Table) error {
+	resource.ForceSendFields = []string{"NumRows", "NumBytes", "NumLongTermBytes"}
+	if len(t.Schema().Columns) == 0 {
+		return nil
+	}
+	snapshot, err := s.engine.Snapshot(ctx, []engine.TableRef{t.Ref()})
+	if err != nil {
+		return err
+	}
+	defer snapshot.Close()
+	applied, err := snapshot.Size(ctx, t.Ref(), engine.ReadOptions{Baseline: true}, nil, "")
+	if err != nil {
+		return err
+	}
+	resource.NumRows, resource.NumBytes = uint64(applied.Rows), applied.Bytes
+	all, err := snapshot.Size(ctx, t.Ref(), engine.ReadOptions{Everything: true}, nil, "")
+	if err != nil {
+		return err
+	}
+	if pending := all.Rows - applied.Rows; pending > 0 {
+		resource.StreamingBuffer = &bq.Streamingbuffer{EstimatedRows: uint64(pending), EstimatedBytes: uint64(max(0, all.Bytes-applied.Bytes))}
+	}
+	return nil
 }
 
 func (s *Service) listTables(r *http.Request) (any, error) {
@@ -102,28 +193,63 @@ func listPage(r *http.Request, count int) (first, last int, token string, err er
 }
 
 func (s *Service) patchTable(r *http.Request) (any, error) {
-	return s.engine.ChangeTable(r.Context(), tableOf(r), func(current *bq.Table) (*bq.Table, error) {
-		if err := checkETag(r, current.Etag); err != nil {
-			return nil, err
-		}
-		var patch map[string]any
-		if err := decodeBody(r, &patch); err != nil {
-			return nil, err
-		}
+	var patch map[string]any
+	if err := decodeBody(r, &patch); err != nil {
+		return nil, err
+	}
+	return s.changeTable(r, func(current *bq.Table) (*bq.Table, error) {
 		changed := &bq.Table{}
 		return changed, patched(current, patch, changed)
 	})
 }
 
 func (s *Service) updateTable(r *http.Request) (any, error) {
-	return s.engine.ChangeTable(r.Context(), tableOf(r), func(current *bq.Table) (*bq.Table, error) {
-		if err := checkETag(r, current.Etag); err != nil {
-			return nil, err
-		}
+	body, err := readBody(r)
+	if err != nil {
+		return nil, err
+	}
+	return s.changeTable(r, func(*bq.Table) (*bq.Table, error) {
 		changed := &bq.Table{}
-		return changed, decodeBody(r, changed)
+		_, err := unmarshal(body, changed)
+		return changed, err
 	})
 }
+
+// changeTable changes a table's resource. A view's schema is found before the view is
+// locked, for its query may read any table; it is changed anew if it changes meanwhile.
+func (s *Service) changeTable(r *http.Request, change func(current *bq.Table) (*bq.Table, error)) (any, error) {
+	for {
+		t, err := s.engine.Table(tableOf(r))
+		if err != nil {
+			return nil, err
+		}
+		before := t.Resource()
+		if err := checkETag(r, before.Etag); err != nil {
+			return nil, err
+		}
+		changed, err := change(before)
+		if err != nil {
+			return nil, err
+		}
+		if (before.View != nil) != (changed.View != nil) {
+			return nil, engine.Invalid("Table %s can't become a view, nor a view a table.", tableOf(r))
+		}
+		if err := s.checkKind(r, changed); err != nil {
+			return nil, err
+		}
+		result, err := s.engine.ChangeTable(r.Context(), tableOf(r), func(current *bq.Table) (*bq.Table, error) {
+			if current.Etag != before.Etag {
+				return nil, errChanged
+			}
+			return changed, nil
+		})
+		if !errors.Is(err, errChanged) {
+			return result, err
+		}
+	}
+}
+
+var errChanged = errors.New("the table has changed meanwhile")
 
 func (s *Service) deleteTable(r *http.Request) (any, error) {
 	return nil, s.engine.DropTable(r.Context(), tableOf(r))
