@@ -424,9 +424,17 @@ func TestJobs_Cancel(t *testing.T) {
 	if !errors.As(status.Err(), &failed) || failed.Reason != "stopped" {
 		t.Errorf("status %v", status.Err())
 	}
+	if err := job.Delete(t.Context()); err != nil {
+		t.Error(err)
+	}
+	_, err = e.bq.JobFromID(t.Context(), id)
+	wantAPIError(t, err, 404, "notFound", "Not found: Job p:"+id)
 	_, answer = e.do("POST", "/projects/p/queries", `{"query":"`+long+`","timeoutMs":1}`)
 	if answer["jobComplete"] != false {
 		t.Errorf("%v", answer)
+	}
+	if code, _ := e.do("DELETE", "/projects/p/jobs/"+answer["jobReference"].(map[string]any)["jobId"].(string)+"/delete", ""); code != 400 {
+		t.Errorf("jobs.delete of a job that runs: %d", code)
 	}
 	if err := e.Close(); err != nil {
 		t.Error(err)

@@ -230,6 +230,7 @@ func TestREST_Views(t *testing.T) {
 	wantAPIError(t, e.bq.Dataset("d").Table("w").Create(ctx, &bigquery.TableMetadata{ViewQuery: "SELECT * FROM d.absent"}), 404, "notFound", "p:d.absent")
 	wantAPIError(t, e.bq.Dataset("d").Table("w").Create(ctx, &bigquery.TableMetadata{ViewQuery: "SELECT 1", UseLegacySQL: true}), 501, "notImplemented", "legacy SQL")
 	wantAPIError(t, e.bq.Dataset("d").Table("w").Create(ctx, &bigquery.TableMetadata{MaterializedView: &bigquery.MaterializedViewDefinition{Query: "SELECT 1"}}), 501, "notImplemented", "materialized views")
+	wantAPIError(t, e.bq.Dataset("d").Table("w").Create(ctx, &bigquery.TableMetadata{ViewQuery: "-- nothing"}), 400, "invalid", "must be one SELECT")
 	if err := view.Delete(ctx); err != nil {
 		t.Error(err)
 	}

@@ -319,8 +319,11 @@ func (x *Executor) ViewSchema(ctx context.Context, dataset engine.DatasetRef, te
 	if err != nil {
 		return nil, statementError(err)
 	}
+	if len(statements) != 1 {
+		return nil, engine.Invalid("The query of a view must be one SELECT")
+	}
 	q, ok := statements[0].(*googlesql.Query)
-	if len(statements) != 1 || !ok {
+	if !ok {
 		return nil, engine.Invalid("The query of a view must be one SELECT")
 	}
 	schema, err := s.viewSchema(ctx, q, nil)

@@ -22,7 +22,7 @@ type Job struct {
 	Type                  string // QUERY, LOAD, EXTRACT or COPY
 	User                  string
 	SQL                   string          // of QUERY
-	Configuration         json.RawMessage // as it was sent; nil for jobs.query
+	Configuration         json.RawMessage // as jobs.get shows it
 
 	Created, Started, Ended time.Time // Ended is zero while it runs
 	Error                   error     // why it failed; nil if it didn't
@@ -62,9 +62,7 @@ func (s *Jobs) Begin(j *Job) error {
 	s.list = append(s.list, j)
 	if n := len(s.list); n > maxResults {
 		if old := s.list[n-1-maxResults]; old.ended() && old.Result != nil {
-			forgotten := *old // a reader may have the job: it is left as it is
-			forgotten.Result = nil
-			s.byID[jobID{old.Project, old.ID}], s.list[n-1-maxResults] = &forgotten, &forgotten
+			old.Result = nil
 		}
 	}
 	if len(s.list) > maxJobs {
@@ -91,25 +89,51 @@ func (j *Job) ended() bool {
 	}
 }
 
-// Find returns a job: 404 if it isn't there.
+// Find returns a job as it is now: 404 if it isn't there.
 func (s *Jobs) Find(project, id string) (*Job, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if j := s.byID[jobID{project, id}]; j != nil {
-		return j, nil
+		return j.asItIs(), nil
 	}
-	return nil, engine.NotFound("Not found: Job %s:%s", project, engine.Clip(id))
+	return nil, errNoJob(project, id)
 }
 
-// List returns a project's jobs, the latest first.
+// asItIs is a copy, which End doesn't change.
+func (j *Job) asItIs() *Job {
+	copied := *j
+	return &copied
+}
+
+func errNoJob(project, id string) error {
+	return engine.NotFound("Not found: Job %s:%s", project, engine.Clip(id))
+}
+
+// List returns a project's jobs as they are now, the latest first.
 func (s *Jobs) List(project string) []*Job {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var list []*Job
 	for _, j := range slices.Backward(s.list) {
 		if j.Project == project {
-			list = append(list, j)
+			list = append(list, j.asItIs())
 		}
 	}
 	return list
+}
+
+// Delete forgets a job that is done: 404 if it isn't there, 400 while it runs.
+func (s *Jobs) Delete(project, id string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	j := s.byID[jobID{project, id}]
+	switch {
+	case j == nil:
+		return errNoJob(project, id)
+	case !j.ended():
+		return engine.Invalid("Job %s:%s can't be deleted while it runs", project, engine.Clip(id))
+	}
+	delete(s.byID, jobID{project, id})
+	s.list = slices.DeleteFunc(s.list, func(other *Job) bool { return other == j })
+	return nil
 }

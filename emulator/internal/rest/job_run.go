@@ -90,15 +90,8 @@ func (r *runner) stop(project, id string) {
 	}
 }
 
-// isDone says whether a job is done.
-func isDone(j *query.Job) bool {
-	select {
-	case <-j.Done():
-		return true
-	default:
-		return false
-	}
-}
+// isDone says whether a job was done when it was looked up.
+func isDone(j *query.Job) bool { return !j.Ended.IsZero() }
 
 func newJobID() string { return "job_" + rand.Text() }
 

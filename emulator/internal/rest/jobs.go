@@ -180,6 +180,10 @@ func (s *Service) cancelJob(r *http.Request) (any, error) {
 	return map[string]any{"kind": "bigquery#jobCancelResponse", "job": j}, nil
 }
 
+func (s *Service) deleteJob(r *http.Request) (any, error) {
+	return nil, s.options.Jobs.Delete(r.PathValue("project"), r.PathValue("job"))
+}
+
 func (s *Service) listJobs(r *http.Request) (any, error) {
 	q := r.URL.Query()
 	states := q["stateFilter"]

@@ -111,6 +111,7 @@ func (s *Service) routes() http.Handler {
 		{"GET " + project + "/jobs", "jobs.list", s.listJobs},
 		{"GET " + project + "/jobs/{job}", "jobs.get", s.getJob},
 		{"POST " + project + "/jobs/{job}/cancel", "jobs.cancel", s.cancelJob},
+		{"DELETE " + project + "/jobs/{job}/delete", "jobs.delete", s.deleteJob},
 		{"GET /emulator/v1" + table + "/rows", "", s.adminRows},
 		{"GET /emulator/v1/stats", "", s.adminStats},
 	} {
