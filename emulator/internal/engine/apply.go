@@ -24,10 +24,11 @@ const applyTick = time.Second
 // so the cost for each change stays the same however many there have been.
 func (e *Engine) mergeThreshold(baseline int64) int64 { return max(e.mergeRows, baseline/2) }
 
-// applyDue is when the table's pending changes have to be applied: early enough that
-// the baseline isn't older than max_staleness when that is done. Before the first
-// apply the time runs from the first change.
-func (t *Table) applyDue() time.Time {
+// applyIsDue says whether the table's pending changes have to be applied by now: early
+// enough that the baseline isn't older than max_staleness when that is done. Before
+// the first apply the time runs from the first change. A time of the future is of a
+// clock that was set back since, and doesn't count.
+func (t *Table) applyIsDue(now time.Time) bool {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	interval := t.maxStaleness() * 9 / 10
@@ -38,7 +39,8 @@ func (t *Table) applyDue() time.Time {
 	if since == 0 {
 		since = t.pendingSince.Load()
 	}
-	return time.UnixMicro(since).Add(interval)
+	passed := now.Sub(time.UnixMicro(since))
+	return passed < 0 || passed >= interval
 }
 
 // HoldApplies holds background applies back, or lets them go on: BigQuery may fall
@@ -56,13 +58,13 @@ func (e *Engine) ApplyDue(ctx context.Context) error {
 	var failed []error
 	now := e.now()
 	for _, t := range e.catalog.all() {
-		if t.pendingRows.Load() > 0 && !now.Before(t.applyDue()) {
+		if t.pendingRows.Load() > 0 && t.applyIsDue(now) {
 			if err := e.Apply(ctx, t); err != nil {
 				failed = append(failed, fmt.Errorf("applying pending changes of %s: %w", t.ref, err))
 			}
 		}
 	}
-	if now.Sub(e.tidied) >= tidyInterval {
+	if now.Sub(e.tidied).Abs() >= tidyInterval {
 		e.tidied = now
 		failed = append(failed, e.tidy(ctx))
 	}

@@ -66,11 +66,13 @@ func (t *Table) maxStaleness() time.Duration {
 // changes must be applied for the read. The caller holds mu.
 //
 // Within the window since the last apply a read sees the baseline. Before the first
-// apply there is no such window.
+// apply there is no such window, and neither is there one before an apply of the
+// future: the clock was set back, as a moved one is when the process starts again.
 func (t *Table) stale(now time.Time) bool {
 	watermark := t.watermark.Load()
 	limit := t.maxStaleness()
-	return limit <= 0 || watermark == 0 || now.Sub(time.UnixMicro(watermark)) > limit
+	since := now.Sub(time.UnixMicro(watermark))
+	return limit <= 0 || watermark == 0 || since < 0 || since > limit
 }
 
 // checkMutable refuses statements that change rows while CDC does. The caller holds mu.
