@@ -107,7 +107,8 @@ func serve(ctx context.Context, o emulator.Options, datasets []string, faults []
 		return errors.Join(fmt.Errorf("setting faults: %w", err), server.Close())
 	}
 	for _, name := range datasets {
-		if err := server.CreateDataset(ctx, name); err != nil {
+		// A signal that comes meanwhile ends the server as one that comes later does.
+		if err := server.CreateDataset(context.WithoutCancel(ctx), name); err != nil {
 			return errors.Join(fmt.Errorf("creating dataset %s: %w", name, err), server.Close())
 		}
 	}

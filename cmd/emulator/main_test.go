@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"io"
 	"net/http"
 	"os"
@@ -63,6 +64,16 @@ func TestServe(t *testing.T) {
 		if err := cmd.Wait(); err != nil {
 			t.Errorf("after SIGTERM: %v", err)
 		}
+	}
+}
+
+// A signal while the server starts isn't an error either.
+func TestServe_endsWhileItStarts(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var stderr bytes.Buffer
+	if code := run(ctx, []string{"--grpc_addr=127.0.0.1:0", "--rest_addr=127.0.0.1:0", "--dataset=shop"}, io.Discard, &stderr); code != 0 {
+		t.Errorf("exit status %d: %s", code, &stderr)
 	}
 }
 
