@@ -65,6 +65,7 @@ var errorTests = []struct{ sql, want string }{
 	{"SELECT DIV(id, 0) FROM ds.t WHERE id = 1", "division by zero: 1 / 0"},
 	{"SELECT 9223372036854775807 + 1", "int64 overflow: 9223372036854775807 + 1"},
 	{"SELECT SUM(v) FROM UNNEST([9223372036854775807, 1]) AS v", "int64 overflow: 9223372036854775808"},
+	{"SELECT SUM(v) FROM (SELECT NUMERIC '-99999999999999999999999999999.999999999' AS v FROM UNNEST([1, 2, 3]))", "numeric overflow"},
 	{"SELECT 1e308 * 10", "floating point overflow: 1e+308 * 10"},
 	{"SELECT CAST('x' AS INT64)", "Bad int64 value: x"},
 	{"SELECT CAST('1.5' AS INT64)", "Bad int64 value: 1.5"},

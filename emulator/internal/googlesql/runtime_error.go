@@ -14,7 +14,7 @@ var runtimeErrors = []struct {
 	text    string
 }{
 	{regexp.MustCompile(`Overflow in (?:addition|subtraction|multiplication) of INT64 \(([^)]*)\)`), "int64 overflow: $1"},
-	{regexp.MustCompile(`Overflow in (?:addition|subtraction|multiplication) of DECIMAL\(38\) \(([^)]*)\)`), "numeric overflow"},
+	{regexp.MustCompile(`Overflow in (?:addition|subtraction|multiplication) of DECIMAL\(38\) \(([^)]*)\)|Overflow in HUGEINT \w+`), "numeric overflow"},
 	{regexp.MustCompile(`Overflow on abs\(([^)]*)\)|Overflow in negation|Cannot negate value`), "int64 overflow"},
 	{regexp.MustCompile(`Type INT128 with value (\S+) can't be cast because the value is out of range for the destination type INT64`), "int64 overflow: $1"},
 	{regexp.MustCompile(`More than one row returned by a subquery used as an expression`), "Scalar subquery produced more than one element"},
