@@ -18,6 +18,12 @@
 // configured format is never told by the members, so that a column may be called
 // op, source or payload.
 //
+// An empty message, in each of its forms, is a control message, a tombstone. With
+// Options.TombstoneDeletes it is the delete of the row that its ordering key names,
+// as Debezium writes keys, with their schema or without, whatever the format; the
+// table is that of ExtractNewRecordState's headers, or unnamed. Where the ordering
+// key names no columns it is an Error with the reason MissingKey.
+//
 // A message whose attribute content-encoding is gzip is unpacked first, to at
 // most 64 MiB; its events keep the message as it was published. Pub/Sub itself
 // has no such attribute: its clients' compression is between them and the

@@ -3,7 +3,14 @@ package e2e
 import (
 	"bytes"
 	"encoding/json"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
 
+	"github.com/hamba/avro/v2"
 	"github.com/hamba/avro/v2/ocf"
 )
 
@@ -75,4 +82,74 @@ func debeziumAvro(table string, s step) []message {
 		panic(err)
 	}
 	return []message{{data: file.String()}}
+}
+
+// singleAvro has each change of a step as one Avro value, behind a header.
+func singleAvro(header string) func(string, step) []message {
+	schema := avro.MustParse(avroSchema)
+	return func(table string, s step) []message {
+		messages := debeziumPG(table, s)
+		for i := range messages {
+			value, err := avro.Marshal(schema, avroValue(messages[i]))
+			if err != nil {
+				panic(err)
+			}
+			messages[i].data = header + string(value)
+		}
+		return messages
+	}
+}
+
+// A message in Avro that doesn't hold its schema has the configured one: bare, or
+// in Avro's single-object encoding, which begins with the schema's fingerprint.
+func TestFormats_avroSchema(t *testing.T) {
+	path := t.TempDir() + "/envelope.avsc"
+	if err := os.WriteFile(path, []byte(avroSchema), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	fingerprint, err := avro.MustParse(avroSchema).FingerprintUsing(avro.CRC64AvroLE)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, header := range map[string]string{"bare": "", "single object": "\xC3\x01" + string(fingerprint)} {
+		t.Run(name, func(t *testing.T) {
+			tellers := []teller{
+				{format: "debezium", source: "public.avro_items", tell: singleAvro(header)},
+				{format: "debezium", source: "public.avro_files", tell: debeziumAvro}, // whose files have their own
+			}
+			config := strings.Replace(formatsConfig("debezium", tellers), "format: debezium", "format: debezium, avro_schema: "+path, 1)
+			checkStory(t, runLocal(t, config, told(rand.New(rand.NewPCG(5, 0)), tellers)), tellers)
+		})
+	}
+}
+
+// A message in Confluent's wire format names its schema's ID in a registry. One that
+// the registry doesn't have makes a dead letter, and nothing else.
+func TestFormats_schemaRegistry(t *testing.T) {
+	asked := make(chan string, 100)
+	registry := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked <- r.URL.Path
+		if r.URL.Path != "/schemas/ids/42" {
+			w.WriteHeader(http.StatusNotFound)
+			_, _ = w.Write([]byte(`{"error_code":40403,"message":"Schema not found"}`))
+			return
+		}
+		_ = json.NewEncoder(w).Encode(map[string]string{"schema": avroSchema})
+	}))
+	defer registry.Close()
+	tellers := []teller{
+		{format: "debezium", source: "public.avro_items", tell: singleAvro("\x00\x00\x00\x00\x2A")},
+		{format: "debezium", source: "public.pg_items", tell: debeziumPG},
+	}
+	config := strings.Replace(formatsConfig("auto", tellers), "format: auto", "format: auto, schema_registry: "+registry.URL, 1)
+	messages := append(told(rand.New(rand.NewPCG(6, 0)), tellers), message{data: "\x00\x00\x00\x00\x2Brest"})
+	out := runLocal(t, config, messages)
+	if len(out.DeadLetters) != 1 || out.DeadLetters[0].Reason != "unknown_schema" {
+		t.Errorf("dead letters %v, want one with an unknown schema", out.DeadLetters)
+	}
+	out.DeadLetters = nil
+	checkStory(t, out, tellers)
+	if n := len(asked); n != 2 {
+		t.Errorf("the registry was asked %d times, want once for each schema", n)
+	}
 }

@@ -36,8 +36,11 @@ var story = []step{
 
 // afterStory is the table in the end.
 var afterStory = []row{
-	{"id": "1", "v": "b", "qty": "2"}, {"id": "4", "v": "moved", "qty": "4"}, {"id": "5", "v": "newer", "qty": "5"},
-	{"id": "6", "v": "of the snapshot", "qty": "6"}, {"id": "7", "v": nil, "qty": "0"},
+	{"id": "1", "v": "b", "qty": "2"},
+	{"id": "4", "v": "moved", "qty": "4"},
+	{"id": "5", "v": "newer", "qty": "5"},
+	{"id": "6", "v": "of the snapshot", "qty": "6"},
+	{"id": "7", "v": nil, "qty": "0"},
 }
 
 func (s step) image() string { return fmt.Sprintf(`{"id":%d,"v":%s,"qty":%d}`, s.id, s.v, s.qty) }

@@ -33,8 +33,12 @@ func TestSequences_texts(t *testing.T) {
 		})
 	}
 	for _, c := range []struct{ later, earlier string }{
-		{`"ff/0a"`, `"FF/9"`}, {`"10/200"`, `"F/FFFFFF00"`}, {`"FFF/ABC"`, `"FFF/B"`}, {`"ABC"`, `"BA/FFFFFFFF"`},
-		{`"FFFFFFFFFFFFFFFF"`, `"7FFFFFFFFFFFFFFF"`}, {`"0000000000000100"`, `"FF"`},
+		{`"ff/0a"`, `"FF/9"`},
+		{`"10/200"`, `"F/FFFFFF00"`},
+		{`"FFF/ABC"`, `"FFF/B"`},
+		{`"ABC"`, `"BA/FFFFFFFF"`},
+		{`"FFFFFFFFFFFFFFFF"`, `"7FFFFFFFFFFFFFFF"`},
+		{`"0000000000000100"`, `"FF"`},
 	} {
 		cases = append(cases, eventCase{
 			name: c.later + " is later than " + c.earlier, want: map[int]string{1: `{"v":"later"}`},

@@ -18,7 +18,8 @@
 //
 //	iodebeziumop c, u, d, r, t, m  as in package debezium
 //	empty                          a tombstone; the converter makes empty messages of heartbeats,
-//	                               transaction markers and schema changes too
+//	                               transaction markers and schema changes too: where tombstones delete,
+//	                               their keys name other columns than a table's, and they are dead letters
 //
 // Where such messages come through another converter they are what package
 // debezium makes of them.
