@@ -27,6 +27,7 @@ type backend struct {
 	region           string               // the dataset's, as INFORMATION_SCHEMA is qualified by it: region-us
 	program          string               // the built cmd/emulator; empty for BigQuery itself
 	emulator         *emulatorcmd.Process // nil for BigQuery itself
+	buckets          string               // the folder of the emulator's Cloud Storage
 	grpcAddr         string
 	grpcOptions      []grpc.DialOption
 	rest, write      []option.ClientOption // where the clients connect to
@@ -58,9 +59,9 @@ func newBackend(t *testing.T) *backend {
 // startEmulator starts an emulator; the test stops it.
 func startEmulator(t *testing.T, program string) *backend {
 	t.Helper()
-	b := &backend{program: program, project: "conformance", dataset: "cases"}
+	b := &backend{program: program, project: "conformance", dataset: "cases", buckets: t.TempDir()}
 	var err error
-	if b.emulator, err = emulatorcmd.Start(program, "--project", b.project, "--dataset", b.dataset); err != nil {
+	if b.emulator, err = emulatorcmd.Start(program, "--project", b.project, "--dataset", b.dataset, "--buckets", b.buckets); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {

@@ -1,6 +1,8 @@
 package conformance
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -138,7 +140,6 @@ var limitCases = []testCase{
 		cites: []string{"Table clone operations", runtimeMergeLimits, readLimits},
 		run: func(r *run) {
 			r.active()
-			r.refuseCopy(bigquery.CloneOperation)
 			r.refuseQuery("CREATE TABLE {clone} CLONE {t}")
 		},
 	},
@@ -147,8 +148,16 @@ var limitCases = []testCase{
 		cites: []string{"Table snapshot operations", runtimeMergeLimits, readLimits},
 		run: func(r *run) {
 			r.active()
-			r.refuseCopy(bigquery.SnapshotOperation)
 			r.refuseQuery("CREATE SNAPSHOT TABLE {snapshot} CLONE {t}")
+		},
+	},
+	{
+		name:  "no clone and snapshot jobs while queries merge",
+		cites: []string{"Table clone operations", "Table snapshot operations", runtimeMergeLimits},
+		run: func(r *run) {
+			r.active()
+			r.refuseCopy(bigquery.CloneOperation)
+			r.refuseCopy(bigquery.SnapshotOperation)
 		},
 	},
 	{
@@ -202,26 +211,50 @@ var limitCases = []testCase{
 		name: "an extract job exports what is applied",
 		cites: []string{
 			"BigQuery export operations on tables with active CDC don't export recently streamed row modifications that have yet to be applied by a background job.",
-			"To export the full table, use an EXPORT DATA statement.",
 			"An extract job exports only the changes already applied.",
-			"Use EXPORT DATA to export the current state.",
 		},
-		emulatorOnly: true, // it needs a bucket
+		emulatorOnly: true, // it needs a bucket, and applies that are held back
 		run: func(r *run) {
-			w := r.active()
-			r.apply()
-			r.hold(true)
-			defer r.hold(false)
-			w.append(`{"id":2,"v":"pending","_CHANGE_TYPE":"UPSERT"}`)
-			extractor := r.handle("t").ExtractorTo(&bigquery.GCSReference{URIs: []string{"gs://bucket/t-*.csv"}})
+			r.pendingChange()
+			extractor := r.handle("t").ExtractorTo(&bigquery.GCSReference{URIs: []string{"gs://bucket/t.csv"}})
 			job, err := extractor.Run(r.ctx)
 			r.must(err, "running an extract job")
 			state, err := job.Wait(r.ctx)
 			r.must(err, "waiting for an extract job")
 			r.must(state.Err(), "extracting")
-			r.fatalf("nothing here reads what was extracted")
+			r.wantExport("t.csv", "id,v\n1,a\n")
 		},
 	},
+	{
+		name: "EXPORT DATA exports the current state",
+		cites: []string{
+			"To export the full table, use an EXPORT DATA statement.",
+			"Use EXPORT DATA to export the current state.",
+		},
+		emulatorOnly: true, // it needs a bucket, and applies that are held back
+		run: func(r *run) {
+			r.pendingChange()
+			r.query("EXPORT DATA OPTIONS (uri = 'gs://bucket/t-*.csv', format = 'CSV', header = true) AS SELECT * FROM {t} ORDER BY id")
+			r.wantExport("t-000000000000.csv", "id,v\n1,a\n2,pending\n")
+		},
+	},
+}
+
+// pendingChange is table t with row 1 in its baseline and row 2 pending.
+func (r *run) pendingChange() {
+	w := r.active()
+	r.apply()
+	r.hold(true)
+	w.append(`{"id":2,"v":"pending","_CHANGE_TYPE":"UPSERT"}`)
+	r.must(os.MkdirAll(filepath.Join(r.buckets, "bucket"), 0o700), "making a bucket")
+}
+
+func (r *run) wantExport(name, want string) {
+	got, err := os.ReadFile(filepath.Join(r.buckets, "bucket", name))
+	r.must(err, "reading what was exported")
+	if string(got) != want {
+		r.errorf("%s has %q, want %q", name, got, want)
+	}
 }
 
 const (

@@ -14,7 +14,7 @@ var monitoringCases = []testCase{
 			w := r.cdc("t", orderColumns)
 			w.append(`{"id":1,"v":"a","_CHANGE_TYPE":"UPSERT"}`)
 			w.refuse(`{"id":1,"v":"a","_CHANGE_TYPE":"REPLACE"}`)
-			r.wantRowWith(r.query("SELECT error_code, SUM(total_input_bytes) > 0 AS some FROM {region}.INFORMATION_SCHEMA.WRITE_API_TIMELINE_BY_PROJECT"+
+			r.wantRowWith(r.query("SELECT error_code, SUM(total_input_bytes) > 0 AS has_bytes FROM {region}.INFORMATION_SCHEMA.WRITE_API_TIMELINE_BY_PROJECT"+
 				" WHERE table_id = {'t'} GROUP BY 1 ORDER BY 1"), "OK true")
 			r.wantQuery("SELECT COUNT(*) > 0 FROM {region}.INFORMATION_SCHEMA.WRITE_API_TIMELINE_BY_PROJECT WHERE table_id = {'t'} AND error_code = 'INVALID_ARGUMENT'", "true")
 			r.wantQuery("SELECT COUNT(*) FROM {region}.INFORMATION_SCHEMA.WRITE_API_TIMELINE_BY_PROJECT WHERE EXTRACT(SECOND FROM start_timestamp) != 0", "0")
