@@ -7,7 +7,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -109,7 +108,7 @@ func run(ctx context.Context) error {
 	); err != nil {
 		return err
 	}
-	if err := printOrders(ctx, table); err != nil {
+	if err := printOrders(ctx, bq); err != nil {
 		return err
 	}
 
@@ -162,26 +161,22 @@ func appendRows(ctx context.Context, stream *managedwriter.ManagedStream, descri
 	return err
 }
 
-func printOrders(ctx context.Context, table *bigquery.Table) error {
-	type order struct {
-		ID     int64  `bigquery:"order_id"`
-		Status string `bigquery:"status"`
+func printOrders(ctx context.Context, bq *bigquery.Client) error {
+	rows, err := bq.Query("SELECT order_id, status FROM " + *dataset + ".orders ORDER BY order_id").Read(ctx)
+	if err != nil {
+		return err
 	}
-	var orders []order
-	for rows := table.Read(ctx); ; {
-		var o order
-		err := rows.Next(&o)
-		if errors.Is(err, iterator.Done) {
-			break
+	for {
+		var order struct {
+			ID     int64  `bigquery:"order_id"`
+			Status string `bigquery:"status"`
 		}
-		if err != nil {
+		switch err := rows.Next(&order); {
+		case errors.Is(err, iterator.Done):
+			return nil
+		case err != nil:
 			return err
 		}
-		orders = append(orders, o)
+		fmt.Printf("order %d: %s\n", order.ID, order.Status)
 	}
-	slices.SortFunc(orders, func(a, b order) int { return cmp.Compare(a.ID, b.ID) })
-	for _, o := range orders {
-		fmt.Printf("order %d: %s\n", o.ID, o.Status)
-	}
-	return nil
 }

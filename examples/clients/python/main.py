@@ -45,7 +45,7 @@ def create_orders(client, args):
     )
     table.table_constraints = TableConstraints(PrimaryKey(["order_id"]), None)
     client.delete_table(table, not_found_ok=True)
-    return client.create_table(table)
+    client.create_table(table)
 
 
 def row_message():
@@ -89,7 +89,7 @@ def append(stream, rows):
 def main():
     args = arguments()
     rest, write = rest_client(args), write_client(args)
-    table = create_orders(rest, args)
+    create_orders(rest, args)
     descriptor, row_class = row_message()
 
     def row(order_id, status, change, sequence):
@@ -110,7 +110,7 @@ def main():
         ],
     )
     append(stream, [row(3, None, "DELETE", "10/1A00"), row(3, "placed", "UPSERT", "10/9A0")])
-    for order in sorted(rest.list_rows(table), key=lambda order: order.order_id):
+    for order in rest.query_and_wait(f"SELECT order_id, status FROM {args.dataset}.orders ORDER BY order_id"):
         print(f"order {order.order_id}: {order.status}")
 
     # Row errors: nothing of the request is stored, so leave the bad rows out and send it again.

@@ -10,6 +10,7 @@ import com.google.cloud.bigquery.BigQueryOptions;
 import com.google.cloud.bigquery.Field;
 import com.google.cloud.bigquery.FieldValueList;
 import com.google.cloud.bigquery.PrimaryKey;
+import com.google.cloud.bigquery.QueryJobConfiguration;
 import com.google.cloud.bigquery.Schema;
 import com.google.cloud.bigquery.StandardSQLTypeName;
 import com.google.cloud.bigquery.StandardTableDefinition;
@@ -25,7 +26,6 @@ import com.google.cloud.bigquery.storage.v1.TableFieldSchema;
 import com.google.cloud.bigquery.storage.v1.TableName;
 import com.google.cloud.bigquery.storage.v1.TableSchema;
 import io.grpc.ManagedChannelBuilder;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
@@ -57,7 +57,7 @@ public final class Main {
             .setCredentials(NoCredentials.getInstance())
             .build()
             .getService();
-    TableId orders = createOrders(bigquery, TableId.of(project, dataset, "orders"));
+    createOrders(bigquery, TableId.of(project, dataset, "orders"));
 
     // Against BigQuery itself BigQueryWriteClient.create() is all.
     TransportChannelProvider plaintext =
@@ -75,7 +75,7 @@ public final class Main {
       try (JsonStreamWriter writer =
           JsonStreamWriter.newBuilder(TableName.of(project, dataset, "orders").toString(), ROW, client).build()) {
         writeChanges(writer);
-        printOrders(bigquery, orders);
+        printOrders(bigquery, dataset);
 
         // Row errors: nothing of the request is stored, so leave the bad rows out and send it again.
         show("bad change type", writer, upsert(4, "placed", "11/0"), change("REPLACE", 5, "placed", "11/0"));
@@ -90,7 +90,7 @@ public final class Main {
   }
 
   /** CDC needs a primary key, which BigQuery doesn't enforce. */
-  private static TableId createOrders(BigQuery bigquery, TableId table) {
+  private static void createOrders(BigQuery bigquery, TableId table) {
     bigquery.delete(table);
     bigquery.create(
         TableInfo.of(
@@ -105,7 +105,6 @@ public final class Main {
                         .setPrimaryKey(PrimaryKey.newBuilder().setColumns(List.of("order_id")).build())
                         .build())
                 .build()));
-    return table;
   }
 
   /**
@@ -152,12 +151,9 @@ public final class Main {
     }
   }
 
-  private static void printOrders(BigQuery bigquery, TableId orders) {
-    List<FieldValueList> rows = new java.util.ArrayList<>();
-    Schema schema = bigquery.getTable(orders).getDefinition().getSchema();
-    bigquery.listTableData(orders, schema).iterateAll().forEach(rows::add);
-    rows.sort(Comparator.comparing(row -> row.get("order_id").getLongValue()));
-    for (FieldValueList row : rows) {
+  private static void printOrders(BigQuery bigquery, String dataset) throws InterruptedException {
+    String sql = "SELECT order_id, status FROM " + dataset + ".orders ORDER BY order_id";
+    for (FieldValueList row : bigquery.query(QueryJobConfiguration.of(sql)).iterateAll()) {
       System.out.printf("order %s: %s%n", row.get("order_id").getValue(), row.get("status").getValue());
     }
   }
