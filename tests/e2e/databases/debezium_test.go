@@ -182,10 +182,17 @@ func (d *debezium) waitBatches(n int) {
 	}, d.process)
 }
 
-// waitIncremental waits until rows of an incremental snapshot were published.
-func (d *debezium) waitIncremental() {
+// waitIncremental waits until rows of an incremental snapshot were published. ask
+// asks for one. It is called again and again: a snapshot goes on when changes come,
+// and of its rows those are left out that changed while they were read.
+func (d *debezium) waitIncremental(ask func()) {
 	d.t.Helper()
+	var last time.Time
 	waitFor(d.t, "the incremental snapshot", func() bool {
+		if time.Since(last) > 2*time.Second {
+			last = time.Now()
+			ask()
+		}
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		return d.incremental > 0

@@ -37,6 +37,7 @@ type history struct {
 	expected func(error) bool
 	settings map[string]string // Debezium's
 	schemas  bool              // Debezium's messages have schemas
+	signals  int               // that were given
 	format   string            // of the messages, as the configuration names it
 }
 
@@ -67,10 +68,10 @@ func (h *history) run() {
 	w.run(5 * n / 10)
 	s.kill()
 	s.launch()
-	h.source.exec(fmt.Sprintf(`INSERT INTO signals VALUES ('1', 'execute-snapshot', '{"type": "incremental", "data-collections": ["%[1]s.items", "%[1]s.types"]}')`, h.dialect.schema))
+	h.askIncremental()
 	w.run(6 * n / 10)
 	w.commit()
-	capture.waitIncremental()
+	capture.waitIncremental(h.askIncremental)
 	w.disconnect()
 	h.source.restart()
 	w.db = h.source.pool()
@@ -80,6 +81,13 @@ func (h *history) run() {
 	capture.start()
 	w.run(n)
 	h.end(r)
+}
+
+// askIncremental asks for an incremental snapshot by a row of the signals' table.
+func (h *history) askIncremental() {
+	h.signals++
+	h.source.exec(fmt.Sprintf(`INSERT INTO signals VALUES ('%d', 'execute-snapshot', '{"type": "incremental", "data-collections": ["%[2]s.items", "%[2]s.types"]}')`,
+		h.signals, h.dialect.schema))
 }
 
 // runQuietly makes a short history in which nothing is restarted.
