@@ -196,6 +196,33 @@ func TestJobs_Pages(t *testing.T) {
 	}
 }
 
+// The forms of a TIMESTAMP, as each client asks for one.
+func TestJobs_Timestamps(t *testing.T) {
+	e := newEnv(t, Options{})
+	const body = `{"query":"SELECT TIMESTAMP '2026-01-02 03:04:05.5' AS t","formatOptions":{%s}}`
+	id := ""
+	for options, want := range map[string]string{
+		``: "1767323045.500000", `"useInt64Timestamp":true`: "1767323045500000", `"timestampOutputFormat":"INT64"`: "1767323045500000",
+		`"timestampOutputFormat":"FLOAT64","useInt64Timestamp":true`: "1767323045.500000", `"timestampOutputFormat":"ISO8601_STRING"`: "2026-01-02T03:04:05.500000Z",
+	} {
+		_, answer := e.do("POST", "/projects/p/queries", fmt.Sprintf(body, options))
+		if got := fmt.Sprint(answer["rows"]); got != "[map[f:[map[v:"+want+"]]]]" {
+			t.Errorf("%s: %s, want %s", options, got, want)
+		}
+		id = answer["jobReference"].(map[string]any)["jobId"].(string)
+	}
+	if code, _ := e.do("POST", "/projects/p/queries", fmt.Sprintf(body, `"timestampOutputFormat":"X"`)); code != 400 {
+		t.Errorf("timestampOutputFormat X: %d", code)
+	}
+	// Python's client writes True.
+	if _, answer := e.do("GET", "/projects/p/queries/"+id+"?formatOptions.useInt64Timestamp=True", ""); fmt.Sprint(answer["rows"]) != "[map[f:[map[v:1767323045500000]]]]" {
+		t.Errorf("%v", answer["rows"])
+	}
+	if code, _ := e.do("GET", "/projects/p/queries/"+id+"?formatOptions.timestampOutputFormat=X", ""); code != 400 {
+		t.Errorf("timestampOutputFormat X of getQueryResults: %d", code)
+	}
+}
+
 // A job's resource, and DML's and DDL's statistics.
 func TestJobs_Statistics(t *testing.T) {
 	e := newEnv(t, Options{})

@@ -37,8 +37,12 @@ func (s *Service) writeError(w http.ResponseWriter, r *http.Request, err error) 
 		e = &engine.Error{Code: http.StatusInternalServerError, Reason: "internalError", Status: "INTERNAL", Message: err.Error()}
 	}
 	item := errorItem{Message: e.Message, Domain: "global", Reason: e.Reason, Location: e.Location}
-	if e.Location != "" {
+	switch e.Location {
+	case "":
+	case "If-Match":
 		item.LocationType = "header"
+	default:
+		item.LocationType = "parameter"
 	}
 	w.Header().Set("Content-Type", "application/json; charset=UTF-8")
 	w.WriteHeader(e.Code)

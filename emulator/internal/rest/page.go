@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"beamcdc/emulator/internal/engine"
 )
@@ -19,7 +20,12 @@ type rowPage struct {
 
 func pageOf(r *http.Request) (rowPage, error) {
 	q := r.URL.Query()
-	p := rowPage{form: wireForm{micros: q.Get("formatOptions.useInt64Timestamp") == "true"}}
+	var p rowPage
+	var err error
+	// Python's client writes True.
+	if p.form, err = newWireForm(strings.EqualFold(q.Get("formatOptions.useInt64Timestamp"), "true"), q.Get("formatOptions.timestampOutputFormat")); err != nil {
+		return p, err
+	}
 	for _, name := range []string{"startIndex", "pageToken"} {
 		if text := q.Get(name); text != "" {
 			n, err := strconv.ParseUint(text, 10, 62)

@@ -15,7 +15,7 @@ import (
 func (s *Service) listProjects(*http.Request) (any, error) {
 	id := s.options.Project
 	return &bq.ProjectList{Kind: "bigquery#projectList", TotalItems: 1, Projects: []*bq.ProjectListProjects{{
-		Kind: "bigquery#project", Id: id, FriendlyName: id, ProjectReference: &bq.ProjectReference{ProjectId: id},
+		Kind: "bigquery#project", Id: id, FriendlyName: id, NumericId: 1, ProjectReference: &bq.ProjectReference{ProjectId: id},
 	}}}, nil
 }
 

@@ -92,6 +92,12 @@ func (s *Service) query(r *http.Request) (any, error) {
 			Location: location(request.Location),
 		}, nil
 	}
+	p := rowPage{limit: request.MaxResults, limited: raw["maxResults"] != nil}
+	if o := request.FormatOptions; o != nil {
+		if p.form, err = newWireForm(o.UseInt64Timestamp, o.TimestampOutputFormat); err != nil {
+			return nil, err
+		}
+	}
 	j := &query.Job{Project: project, ID: newJobID(), Location: location(request.Location), Type: "QUERY", SQL: request.Query}
 	if j.ID, err = s.requests.claim(project, request.RequestId, j.ID, s.options.Now()); err != nil {
 		return nil, err
@@ -99,10 +105,11 @@ func (s *Service) query(r *http.Request) (any, error) {
 	if earlier, err := s.options.Jobs.Find(project, j.ID); err == nil {
 		j = earlier
 	} else if err := s.startQuery(j, run, queryConfiguration(raw)); err != nil {
-		return nil, err
+		// Two requests of one ID at once: the other one began it.
+		if j, _ = s.options.Jobs.Find(project, j.ID); j == nil {
+			return nil, err
+		}
 	}
-	p := rowPage{limit: request.MaxResults, limited: raw["maxResults"] != nil}
-	p.form.micros = request.FormatOptions != nil && request.FormatOptions.UseInt64Timestamp
 	timeout := defaultTimeout
 	if raw["timeoutMs"] != nil {
 		timeout = min(maxTimeout, time.Duration(request.TimeoutMs)*time.Millisecond)

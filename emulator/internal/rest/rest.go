@@ -168,6 +168,11 @@ func (s *Service) answer(w http.ResponseWriter, r *http.Request, h handler) {
 		w.Header().Set("ETag", resource.Etag)
 		linked, ref := *resource, resource.TableReference
 		linked.SelfLink = s.options.BaseURL + fmt.Sprintf("/bigquery/v2/projects/%s/datasets/%s/tables/%s", ref.ProjectId, ref.DatasetId, ref.TableId)
+		if linked.View != nil {
+			view := *linked.View
+			view.ForceSendFields = []string{"UseLegacySql"} // clients take a missing one for true
+			linked.View = &view
+		}
 		result = &linked
 	}
 	body, err := json.Marshal(result)

@@ -15,7 +15,8 @@ import (
 //   - Shows the current rows, pending changes applied, in the order of Server.Rows; of a
 //     query's anonymous table the query's rows, in theirs.
 //   - BigQuery's form: {"f": [{"v": …}]}, TIMESTAMP in seconds with a fraction, or in
-//     microseconds where formatOptions.useInt64Timestamp is true.
+//     microseconds where formatOptions.useInt64Timestamp is true, or as
+//     formatOptions.timestampOutputFormat says.
 //   - maxResults, startIndex and pageToken page, and 10 MB do; a page reads the table anew,
 //     so that rows which come or go between two pages shift those after them.
 //   - selectedFields names columns, or fields of STRUCTs by a path (a.b); what it names
@@ -74,6 +75,23 @@ type wireCell struct {
 // wireForm is how tabledata.list and queries write values.
 type wireForm struct {
 	micros bool // TIMESTAMP in microseconds, not seconds
+	text   bool // TIMESTAMP as ISO 8601's text
+}
+
+// newWireForm reads formatOptions.
+func newWireForm(int64Timestamps bool, timestamps string) (wireForm, error) {
+	switch timestamps {
+	case "", "TIMESTAMP_OUTPUT_FORMAT_UNSPECIFIED":
+		return wireForm{micros: int64Timestamps}, nil
+	case "FLOAT64":
+		return wireForm{}, nil
+	case "INT64":
+		return wireForm{micros: true}, nil
+	case "ISO8601_STRING":
+		return wireForm{text: true}, nil
+	default:
+		return wireForm{}, engine.Invalid("Invalid value for timestampOutputFormat: %s", engine.Clip(timestamps))
+	}
 }
 
 func (f wireForm) value(c *engine.Column, value any) any {
@@ -124,6 +142,9 @@ func (f wireForm) scalar(c *engine.Column, value any) any {
 
 func (f wireForm) timestamp(t time.Time) string {
 	micros := t.UnixMicro()
+	if f.text {
+		return engine.ScalarText(&engine.Column{Kind: engine.KindTimestamp}, t)
+	}
 	if f.micros {
 		return strconv.FormatInt(micros, 10)
 	}

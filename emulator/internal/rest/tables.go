@@ -106,13 +106,7 @@ func (s *Service) getTable(r *http.Request) (any, error) {
 		return nil, err
 	}
 	resource := *t.Resource()
-	if resource.View != nil {
-		view := *resource.View
-		view.ForceSendFields = []string{"UseLegacySql"} // clients take a missing one for true
-		resource.View = &view
-		return &resource, nil
-	}
-	if r.URL.Query().Get("view") == "BASIC" {
+	if resource.View != nil || r.URL.Query().Get("view") == "BASIC" {
 		return &resource, nil
 	}
 	if err := s.measure(r.Context(), t, &resource); err != nil {
