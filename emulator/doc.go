@@ -1,6 +1,7 @@
 // Package emulator is BigQuery for one machine, with change data capture: a gRPC
-// server for the Storage Write API's default stream and a REST server for datasets
-// and tables, to which Google's own client libraries talk unchanged. It applies
+// server for the Storage Write API and a REST server for datasets, tables, jobs and
+// streaming by tabledata.insertAll, to which Google's own client libraries talk
+// unchanged. Queries are GoogleSQL. It applies
 // UPSERTs and DELETEs as BigQuery documents it: for each key the change with the
 // highest _CHANGE_SEQUENCE_NUMBER wins, whatever the order in which they came. Changes
 // wait until a background apply merges them into the table's baseline, which is due
@@ -14,7 +15,8 @@
 //
 // Tables live in DuckDB, in memory or in a file; with a file, what was acknowledged
 // survives the process's death. Package internal/engine has the tables,
-// internal/writeapi the gRPC service and internal/rest the REST API: each file there
+// internal/googlesql translates statements, which internal/query runs,
+// internal/writeapi is the gRPC service and internal/rest the REST API: each file there
 // that is named after an RPC or a collection tells its behavior on top. GAPS.md
 // lists what BigQuery does and this doesn't. The packages import nothing else of
 // their module: they share no code with the writers that are tested against them.
