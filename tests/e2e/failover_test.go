@@ -6,7 +6,34 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"beamcdc/emulator"
 )
+
+// Case 20: of two requests the first fails and comes again after the second. The
+// later change stays, and so it does when the older one is delivered anew.
+func TestAppendFails(t *testing.T) {
+	t.Parallel() // it waits more than it works
+	s := startServices(t, fmt.Sprintf(ordersConfig, "5ms"))
+	err := s.bigquery.SetFaults([]emulator.Fault{{Times: 1, Effect: emulator.Effect{Code: "UNAVAILABLE"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	change := func(status string, lsn uint64) message {
+		return pgChange{table: "public.orders", op: "u", after: fmt.Sprintf(`{"order_id":1,"status":%q}`, status), lastCommit: 10, lsn: lsn}.message()
+	}
+	l := s.launch()
+	s.publish(change("first", 11))
+	l.waitFor("the fault", func() bool { return s.bigquery.Faults()[0].Happened == 1 })
+	s.publish(change("second", 12))
+	s.waitAcked(l)
+	s.publish(change("first", 11))
+	s.waitAcked(l)
+	l.stop()
+	if diff := cmp.Diff(map[int]string{1: "second"}, s.orders()); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
 
 // Cases 23 and 24: after a failover the new primary's positions are below the old
 // one's. Without a raised epoch the older row stays, and it is counted and warned

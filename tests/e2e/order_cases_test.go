@@ -38,8 +38,8 @@ func oracle(op, images, snapshot string, scn, commitSCN, number int) message {
 }
 
 // orderCases are those of section A. Elsewhere are: 20, a request that fails
-// beside one that doesn't (bqcdc's TestBundle_nothingBeforeTheAnswer and
-// TestWriter_convergesUnderFire, and TestKill); 21, sequences as texts
+// beside one that doesn't (TestAppendFails; bqcdc's
+// TestBundle_nothingBeforeTheAnswer and TestWriter_convergesUnderFire); 21, sequences as texts
 // (TestSequences_texts); 23 and 24, failovers (TestFailover).
 func orderCases() []eventCase {
 	keyed := func(m message, attributes map[string]string) message { m.attributes = attributes; return m }

@@ -18,6 +18,8 @@ var typedCases = []struct{ name, field, in, column, want string }{
 	{"variable scale", `"type":"struct","name":"io.debezium.data.VariableScaleDecimal","version":1,"fields":[{"type":"int32","field":"scale"},{"type":"bytes","field":"value"}]`, `{"scale":4,"value":"D09R"}`, "NUMERIC", `"100.3345"`},
 	{"negative scale", `"type":"struct","name":"io.debezium.data.VariableScaleDecimal","version":1,"fields":[{"type":"int32","field":"scale"},{"type":"bytes","field":"value"}]`, `{"scale":-2,"value":"BOI="}`, "NUMERIC", `"125000"`},
 	{"date", `"type":"int32","name":"io.debezium.time.Date","version":1`, `20156`, "DATE", `"2025-03-09"`},
+	{"X9 a date of infinity", `"type":"int32","name":"io.debezium.time.Date","version":1`, `-2147472693`, "DATE", ``},
+	{"69 unsigned beyond 63 bits, without the hint", `"type":"int64"`, `-1`, "INT64", `"-1"`},
 	{"Connect's date", `"type":"int32","name":"org.apache.kafka.connect.data.Date","version":1`, `-1`, "DATE", `"1969-12-31"`},
 	{"time in millis", `"type":"int32","name":"io.debezium.time.Time","version":1`, `29226005`, "TIME", `"08:07:06.005000"`},
 	{"time in micros", `"type":"int64","name":"io.debezium.time.MicroTime","version":1`, `29226005004`, "TIME", `"08:07:06.005004"`},

@@ -162,5 +162,24 @@ func TestValues(t *testing.T) {
 		}
 		cases = append(cases, c)
 	}
+	cases = append(cases, eventCase{
+		name: "51 milliseconds beside microseconds in one row", table: "shop.values",
+		messages: []message{pgChange{table: "public.values", op: "c", after: `{"id":$1,"ts_us":1741507626005004,"ts_ms":1741507626094,"dt_us":-1,"t_ms":29226005}`, lastCommit: 10, lsn: 11}.message()},
+		want:     map[int]string{1: `{"ts_us":"2025-03-09T08:07:06.005004Z","ts_ms":"2025-03-09T08:07:06.094000Z","dt_us":"1969-12-31T23:59:59.999999","t_ms":"08:07:06.005000"}`},
+	}, eventCase{
+		name: "70 false, 0 and the empty text are not NULL", table: "shop.values",
+		messages: []message{
+			pgChange{table: "public.values", op: "c", after: `{"id":$1,"ok":false,"i":0,"s":"","f":0,"n":0}`, lastCommit: 10, lsn: 11}.message(),
+			pgChange{table: "public.values", op: "c", after: `{"id":$2,"ok":null,"i":null,"s":null,"f":null,"n":null}`, lastCommit: 10, lsn: 11}.message(),
+		},
+		want: map[int]string{1: `{"ok":false,"i":"0","s":"","f":0,"n":"0"}`, 2: `{"ok":null,"i":null,"s":null,"f":null,"n":null}`},
+	}, eventCase{
+		name: "59 zero dates of Maxwell's", table: "shop.values",
+		messages: []message{
+			{data: `{"database":"public","table":"values","type":"insert","ts":1741507626,"xid":1,"commit":true,"position":"mysql-bin.000042:7310","data":{"id":$1,"ts":"0000-00-00 00:00:00"}}`},
+			{data: `{"database":"public","table":"values","type":"insert","ts":1741507626,"xid":2,"commit":true,"position":"mysql-bin.000042:7311","data":{"id":$2,"dt":"1970-01-01 00:00:00"}}`},
+		},
+		want: map[int]string{1: "", 2: `{"dt":"1970-01-01T00:00:00.000000"}`}, letters: []string{"encode/bad_value"},
+	})
 	runCases(t, fmt.Sprintf(valuesConfig, t.TempDir()), "id", cases)
 }
