@@ -1,12 +1,11 @@
 // Package emulator is BigQuery for one machine, with change data capture: a gRPC
 // server for the Storage Write API and a REST server for datasets, tables, jobs and
 // streaming by tabledata.insertAll, to which Google's own client libraries talk
-// unchanged. Queries are GoogleSQL. It applies
-// UPSERTs and DELETEs as BigQuery documents it: for each key the change with the
-// highest _CHANGE_SEQUENCE_NUMBER wins, whatever the order in which they came. Changes
-// wait until a background apply merges them into the table's baseline, which is due
-// by max_staleness and Options.Now; a query within max_staleness of the last apply sees
-// the baseline, any other one a runtime merge.
+// unchanged. Queries are GoogleSQL. It applies UPSERTs and DELETEs as BigQuery
+// documents it: for each key the change with the highest _CHANGE_SEQUENCE_NUMBER wins,
+// whatever the order in which they came. Changes wait until a background apply merges
+// them into the table's baseline, which is due by max_staleness and Options.Now; a query
+// within max_staleness of the last apply sees the baseline, any other one a runtime merge.
 //
 //	server, err := emulator.New(emulator.Options{})
 //	…

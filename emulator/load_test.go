@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -41,7 +42,7 @@ func (e *env) loadFails(table, text, want string, set func(*bigquery.Loader, *bi
 func TestLoad_CSV(t *testing.T) {
 	e := newEnv(t, Options{})
 	const columns = "id INTEGER REQUIRED, v STRING, at TIMESTAMP, n NUMERIC"
-	csv := func(l *bigquery.Loader, s *bigquery.ReaderSource) {
+	csv := func(_ *bigquery.Loader, s *bigquery.ReaderSource) {
 		s.SourceFormat, s.Schema, s.SkipLeadingRows = bigquery.CSV, parseTestSchema(columns), 1
 	}
 	status := e.wait(e.load("t", "\uFEFFid,v,at,n\n1,\"a, \"\"b\"\"\",2026-01-02 03:04:05 UTC,1.5\n2,,,\n", csv))
@@ -63,7 +64,7 @@ func TestLoad_CSV(t *testing.T) {
 		{"1,,,\n", "Cannot convert value to timestamp", func(s *bigquery.ReaderSource) { s.NullMarker = "N" }},
 		{"1,a,,\n", "must be one character", func(s *bigquery.ReaderSource) { s.FieldDelimiter = "||" }},
 	} {
-		e.loadFails("t", test.text, test.want, func(l *bigquery.Loader, s *bigquery.ReaderSource) {
+		e.loadFails("t", test.text, test.want, func(_ *bigquery.Loader, s *bigquery.ReaderSource) {
 			s.SourceFormat, s.Schema = bigquery.CSV, parseTestSchema(columns)
 			if test.set != nil {
 				test.set(s)
@@ -77,14 +78,14 @@ func TestLoad_CSV(t *testing.T) {
 	}))
 	e.want("t", `{"id":"1","v":"a","at":null,"n":null}`, `{"id":"2","v":"b\nc","at":null,"n":null}`)
 	// The columns in another order, one of them, appended.
-	e.wait(e.load("t", "z\t9\n", func(l *bigquery.Loader, s *bigquery.ReaderSource) {
+	e.wait(e.load("t", "z\t9\n", func(_ *bigquery.Loader, s *bigquery.ReaderSource) {
 		s.SourceFormat, s.FieldDelimiter, s.Schema = bigquery.CSV, "\t", parseTestSchema("v STRING, id INTEGER")
 	}))
 	e.want("t", `{"id":"1","v":"a","at":null,"n":null}`, `{"id":"2","v":"b\nc","at":null,"n":null}`, `{"id":"9","v":"z","at":null,"n":null}`)
-	e.loadFails("t", "1\n", "Cannot add fields (field: more)", func(l *bigquery.Loader, s *bigquery.ReaderSource) {
+	e.loadFails("t", "1\n", "Cannot add fields (field: more)", func(_ *bigquery.Loader, s *bigquery.ReaderSource) {
 		s.SourceFormat, s.Schema = bigquery.CSV, parseTestSchema("more STRING")
 	})
-	e.loadFails("t", "1\n", "changed type from STRING to INTEGER", func(l *bigquery.Loader, s *bigquery.ReaderSource) {
+	e.loadFails("t", "1\n", "changed type from STRING to INTEGER", func(_ *bigquery.Loader, s *bigquery.ReaderSource) {
 		s.SourceFormat, s.Schema = bigquery.CSV, parseTestSchema("v INTEGER")
 	})
 	e.loadFails("t", "1,a,,\n", "Already Exists: Table p:d.t", func(l *bigquery.Loader, s *bigquery.ReaderSource) {
@@ -93,8 +94,8 @@ func TestLoad_CSV(t *testing.T) {
 	e.loadFails("absent", "1\n", "Not found: Table p:d.absent", func(l *bigquery.Loader, s *bigquery.ReaderSource) {
 		s.SourceFormat, s.Schema, l.CreateDisposition = bigquery.CSV, parseTestSchema("a INTEGER"), bigquery.CreateNever
 	})
-	e.loadFails("absent", "1\n", "No schema specified", func(l *bigquery.Loader, s *bigquery.ReaderSource) { s.SourceFormat = bigquery.CSV })
-	e.loadFails("absent", "1\n", "CSV can't hold", func(l *bigquery.Loader, s *bigquery.ReaderSource) {
+	e.loadFails("absent", "1\n", "No schema specified", func(_ *bigquery.Loader, s *bigquery.ReaderSource) { s.SourceFormat = bigquery.CSV })
+	e.loadFails("absent", "1\n", "CSV can't hold", func(_ *bigquery.Loader, s *bigquery.ReaderSource) {
 		s.SourceFormat, s.Schema = bigquery.CSV, parseTestSchema("a INTEGER REPEATED")
 	})
 }
@@ -102,7 +103,7 @@ func TestLoad_CSV(t *testing.T) {
 func TestLoad_JSON(t *testing.T) {
 	e := newEnv(t, Options{})
 	schema := append(parseTestSchema("id INTEGER, tags STRING REPEATED"), &bigquery.FieldSchema{Name: "s", Type: bigquery.RecordFieldType, Schema: parseTestSchema("a INTEGER")})
-	lines := func(l *bigquery.Loader, s *bigquery.ReaderSource) { s.SourceFormat, s.Schema = bigquery.JSON, schema }
+	lines := func(_ *bigquery.Loader, s *bigquery.ReaderSource) { s.SourceFormat, s.Schema = bigquery.JSON, schema }
 	e.wait(e.load("t", `{"id":1,"tags":["x"],"s":{"a":"2"}}`+"\r\n\n"+`{"ID":"2"}`, lines))
 	want := []string{`{"id":"1","tags":["x"],"s":{"a":"2"}}`, `{"id":"2","tags":[],"s":null}`}
 	e.want("t", want...)
@@ -110,7 +111,7 @@ func TestLoad_JSON(t *testing.T) {
 	e.loadFails("t", `[{"id":3}]`, "row 1: A row must be a JSON object", lines)
 	e.want("t", want...)
 	// A schema that grows, and one that replaces.
-	grown := append(schema[:len(schema):len(schema)], &bigquery.FieldSchema{Name: "more", Type: bigquery.BooleanFieldType})
+	grown := slices.Concat(schema, bigquery.Schema{&bigquery.FieldSchema{Name: "more", Type: bigquery.BooleanFieldType}})
 	e.wait(e.load("t", `{"id":3,"more":true}`, func(l *bigquery.Loader, s *bigquery.ReaderSource) {
 		s.SourceFormat, s.Schema, l.SchemaUpdateOptions = bigquery.JSON, grown, []string{"ALLOW_FIELD_ADDITION"}
 	}))
@@ -133,11 +134,13 @@ func TestLoad_Autodetect(t *testing.T) {
 		{bigquery.CSV, "1,a\n2.5,b\n", "double_field_0 FLOAT, string_field_1 STRING", 2},
 		{bigquery.CSV, "a b,1st\n2026-01-02 03:04:05+00,12:13:14\n", "a_b TIMESTAMP, _1st TIME", 1},
 		{bigquery.CSV, "x,y\nz,w\n", "string_field_0 STRING, string_field_1 STRING", 2},
-		{bigquery.JSON, `{"b":1,"a":"1","c":[1,2.5],"d":{"e":true},"n":null}` + "\n" + `{"b":2,"f":"2026-01-02T03:04:05Z"}`,
-			"b INTEGER, a STRING, c FLOAT REPEATED, d RECORD, n STRING, f TIMESTAMP", 2},
+		{
+			bigquery.JSON, `{"b":1,"a":"1","c":[1,2.5],"d":{"e":true},"n":null}` + "\n" + `{"b":2,"f":"2026-01-02T03:04:05Z"}`,
+			"b INTEGER, a STRING, c FLOAT REPEATED, d RECORD, n STRING, f TIMESTAMP", 2,
+		},
 	} {
 		table := fmt.Sprint("t", i)
-		e.wait(e.load(table, test.text, func(l *bigquery.Loader, s *bigquery.ReaderSource) { s.SourceFormat, s.AutoDetect = test.format, true }))
+		e.wait(e.load(table, test.text, func(_ *bigquery.Loader, s *bigquery.ReaderSource) { s.SourceFormat, s.AutoDetect = test.format, true }))
 		metadata, err := e.bq.Dataset("d").Table(table).Metadata(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -155,7 +158,7 @@ func TestLoad_Autodetect(t *testing.T) {
 			t.Errorf("%q: %v, %d rows, error %v; want %s, %d rows", test.text, fields, len(rows), err, test.fields, test.rows)
 		}
 	}
-	e.loadFails("none", "", "Schema has no fields", func(l *bigquery.Loader, s *bigquery.ReaderSource) { s.SourceFormat, s.AutoDetect = bigquery.JSON, true })
+	e.loadFails("none", "", "Schema has no fields", func(_ *bigquery.Loader, s *bigquery.ReaderSource) { s.SourceFormat, s.AutoDetect = bigquery.JSON, true })
 }
 
 // A file that is larger than one chunk goes by the resumable protocol.
@@ -169,7 +172,7 @@ func TestLoad_Chunks(t *testing.T) {
 	if text.Len() < 17<<20 {
 		t.Fatal("one chunk is enough for this file")
 	}
-	e.wait(e.load("t", text.String(), func(l *bigquery.Loader, s *bigquery.ReaderSource) {
+	e.wait(e.load("t", text.String(), func(_ *bigquery.Loader, s *bigquery.ReaderSource) {
 		s.SourceFormat, s.Schema = bigquery.CSV, parseTestSchema("id INTEGER, v STRING")
 	}))
 	wantStrings(t, e.query("SELECT COUNT(*), SUM(id) FROM d.t"), fmt.Sprintf("[%d %d]", rows, rows*(rows-1)/2))

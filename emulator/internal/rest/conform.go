@@ -86,8 +86,7 @@ func conform(value any, t reflect.Type, quoted bool) any {
 }
 
 func conformStruct(object map[string]any, t reflect.Type) {
-	for i := range t.NumField() {
-		f := t.Field(i)
+	for f := range t.Fields() {
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if f.Anonymous && name == "" && f.Type.Kind() == reflect.Struct {
 			conformStruct(object, f.Type)

@@ -23,23 +23,44 @@ type outcome struct {
 
 // runner runs jobs apart from the requests that ask for them.
 type runner struct {
-	ctx    context.Context // ends with the service
-	cancel context.CancelFunc
-	work   sync.WaitGroup
+	work sync.WaitGroup
 
 	mu      sync.Mutex
 	running map[*query.Job]context.CancelCauseFunc
+	closed  bool
 }
 
 func newRunner() *runner {
-	r := &runner{running: map[*query.Job]context.CancelCauseFunc{}}
-	r.ctx, r.cancel = context.WithCancel(context.Background())
-	return r
+	return &runner{running: map[*query.Job]context.CancelCauseFunc{}}
+}
+
+// run does a job's work apart from its request, unless the service is closed.
+func (r *runner) run(j *query.Job, work func(ctx context.Context)) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return engine.ErrClosed
+	}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	r.running[j] = cancel
+	r.work.Go(func() {
+		defer cancel(nil)
+		work(ctx)
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		delete(r.running, j)
+	})
+	return nil
 }
 
 // close ends what runs, and waits for it.
 func (r *runner) close() {
-	r.cancel()
+	r.mu.Lock()
+	r.closed = true
+	for _, cancel := range r.running {
+		cancel(engine.ErrClosed)
+	}
+	r.mu.Unlock()
 	r.work.Wait()
 }
 
@@ -55,26 +76,17 @@ func (s *Service) start(j *query.Job, configuration map[string]any, work func(ct
 	if err := s.options.Jobs.Begin(j); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancelCause(s.runner.ctx)
-	s.runner.mu.Lock()
-	s.runner.running[j] = cancel
-	s.runner.mu.Unlock()
-	s.runner.work.Go(func() {
-		defer cancel(nil)
+	return s.runner.run(j, func(ctx context.Context) {
 		result, err := work(ctx)
 		if cause := context.Cause(ctx); err != nil && cause != nil {
 			err = cause
 		}
-		s.runner.mu.Lock()
-		delete(s.runner.running, j)
-		s.runner.mu.Unlock()
 		ended := s.options.Now()
 		s.options.Jobs.End(j, func() {
 			j.Ended, j.Error, j.Result, j.Statistics, j.Bytes = ended, err, result.result, result.statistics, result.bytes
 			j.SlotMillis = ended.Sub(j.Started).Milliseconds()
 		})
 	})
-	return nil
 }
 
 var errCanceled = &engine.Error{Code: 400, Reason: "stopped", Status: "CANCELLED", Message: "Job execution was cancelled: User requested cancellation"}
