@@ -9,8 +9,9 @@
 //	BEAMCDC_CONFORMANCE_PROJECT=my-project BEAMCDC_CONFORMANCE_DATASET=scratch go test -timeout 2h ./tests/conformance
 //
 // takes BigQuery itself, with application default credentials; its tables are deleted
-// afterwards. Cases that need a clock that can be stepped, or background applies that
-// can be held back, run against the emulator alone.
+// afterwards. So far it was run against the emulator alone. Cases that need a clock
+// that can be stepped, or background applies that can be held back, run only there,
+// each on an emulator of its own.
 //
 // testdata/sentences.txt is the inventory: every sentence of the references that
 // describes behavior. Each is cited by a case, or says why no client can see it.
