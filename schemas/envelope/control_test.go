@@ -77,6 +77,11 @@ func TestDecode_unknown(t *testing.T) {
 		`{"id":1,"metadata":{"table_name":"t"},"action":"insert"}`,
 		`{"id":1,"record":{},"action":"insert","metadata":{}}`,
 		`{"id":1,"mods":[],"tableName":"t"}`,
+		`{"id":1,"status":"open","event_count":3}`, // flat rows that lack what a control message has
+		`{"id":1,"ddl":"create table t","databaseName":"d"}`,
+		`{"id":1,"aggregate_type":"order","type":"paid","additional_data":{},"note":"x"}`,
+		`{"id":1,"aggregate_type":"order","additional_data":"{}"}`,
+		`{"id":1,"action":"C","prefix":"a","content":"b"}`,
 		`{"id":1,"_CHANGE_TYPE":1}`,
 		`{"id":1,"_CHANGE_TYPE":"DELETE","__lsn":1}`, // flattened, perhaps
 		`{"id":1,"_change_type":"UPSERT"}`,
@@ -85,6 +90,29 @@ func TestDecode_unknown(t *testing.T) {
 		e, ok := err.(*envelope.Error) //nolint:errorlint // Decode promises this very type
 		if len(events) > 0 || control != "" || !ok || e.Reason != envelope.UnknownFormat {
 			t.Errorf("%s: %d events, control %q, error %v, want %s", data, len(events), control, err, envelope.UnknownFormat)
+		}
+	}
+}
+
+// TestDecode_flatNotControl: a flattened row stays a row under auto, whatever its
+// columns are called: taken for a control message it would vanish.
+func TestDecode_flatNotControl(t *testing.T) {
+	for _, columns := range []string{
+		`"status":"open","event_count":3,"data_collections":null`,
+		`"status":"open","event_count":3`,
+		`"aggregate_type":"order","type":"paid","additional_data":null`,
+		`"ddl":"create table t","databaseName":"d"`,
+		`"ddl":"create table t","source":{"a":1}`,
+	} {
+		for _, m := range []change.Message{
+			{Data: []byte(`{"id":1,` + columns + `,"__op":"u","__table":"t","__lsn":5}`)},
+			{Data: []byte(`{"id":1,` + columns + `,"__deleted":"false","__table":"t","__lsn":5}`)},
+			{Data: []byte(`{"schema":` + keySchema + `,"payload":{"id":1,` + columns + `,"__op":"u","__table":"t","__lsn":5}}`)},
+		} {
+			events, control, err := decode(t, envelope.Options{}, m)
+			if len(events) != 1 || control != "" || err != nil {
+				t.Errorf("%s: %d events, control %q, error %v, want a change", m.Data, len(events), control, err)
+			}
 		}
 	}
 }

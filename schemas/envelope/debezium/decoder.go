@@ -32,25 +32,30 @@ func Is(o *scan.Outline) bool {
 
 // Control returns what a message without an op is, "" when it is no control
 // message of Debezium's. Connectors send the same ones whatever the format of
-// their changes.
+// their changes. A row whose columns are so called must not be taken for one, for
+// it would vanish: so all that a control message always has is asked for.
 func Control(o *scan.Outline) outcome.Control {
 	m := o.Change()
 	switch n := m.Names; {
 	case o.Top.Names.Has(scan.Schema|scan.NullPayload) && o.Top.Count == 2:
 		return outcome.Tombstone
-	case n.Has(scan.Op):
+	case n.Has(scan.Op), n.Any(scan.FlatOp | scan.FlatDeleted):
 		return ""
-	case n.Has(scan.Status | scan.EventCount):
+	case n.Has(scan.Status | scan.EventCount | scan.DataCollections):
 		return outcome.Transaction
 	case n.Has(scan.TSMillis) && m.Count == 1:
 		return outcome.Heartbeat
-	case n&(scan.DDL|scan.TableChanges) != 0 && n&(scan.Source|scan.DatabaseName) != 0:
+	case n.Any(scan.DDL|scan.TableChanges) && n.Has(scan.Source):
 		return outcome.SchemaChange
-	case n.Has(scan.AggregateType | scan.AdditionalData): // an outbox's rows have the first one too
+	case n.Has(scan.AggregateType|scan.AdditionalData|scan.Type) && m.Count == notification(n):
 		return outcome.Notification
 	}
 	return ""
 }
+
+// notification returns how many members a notification has: three that an outbox's
+// rows may have too, its id, and in newer versions a timestamp.
+func notification(n scan.Names) int { return 4 + (n & scan.Timestamp).Count() }
 
 // Decode appends the message's change to dst, or says which control message it
 // is. Errors are *outcome.Error.

@@ -57,10 +57,10 @@ func Is(o *scan.Outline) bool {
 		return n.Has(scan.ChangeArray) && o.Top.Count == known.Count()
 	}
 	known := n & (scan.ActionLetter | scan.XID | scan.LSN | scan.NextLSN | scan.Timestamp | scan.Origin | scan.Table)
-	switch {
-	case o.Top.Count == known.Count(): // a transaction's begin or end, or a truncate
-		return true
-	case n.Has(scan.Prefix | scan.Content):
+	if n.Has(scan.Prefix | scan.Content) { // a logical message
+		known |= n & (scan.Prefix | scan.Content | scan.Transactional)
+	}
+	if o.Top.Count == known.Count() { // or a transaction's begin or end, or a truncate
 		return true
 	}
 	return n.Has(scan.Table) && n.Any(scan.ColumnArray|scan.IdentityArray|scan.SchemaText)

@@ -12,20 +12,20 @@ type Names uint64
 
 // The names, with the kind of their value where that tells something too.
 const (
-	Op          Names = 1 << iota // a string
-	Source                        // an object
-	Schema                        // an object or null
-	SchemaText                    // "schema", a string
-	Payload                       // an object or null
-	NullPayload                   // "payload", null
-	TSMillis                      // "ts_ms"
-	Status                        // a string
-	EventCount                    // "event_count"
-	DDL                           // "ddl"
+	Op              Names = 1 << iota // a string
+	Source                            // an object
+	Schema                            // an object or null
+	SchemaText                        // "schema", a string
+	Payload                           // an object or null
+	NullPayload                       // "payload", null
+	TSMillis                          // "ts_ms"
+	Status                            // a string
+	EventCount                        // "event_count"
+	DataCollections                   // "data_collections", an array or null
+	DDL                               // "ddl"
 	TableChanges
-	DatabaseName
 	AggregateType  // "aggregate_type"
-	AdditionalData // "additional_data"
+	AdditionalData // "additional_data", an object or null
 	SourceMetadata // an object: "source_metadata"
 
 	SpecVersion       // a string
@@ -54,7 +54,8 @@ const (
 	Origin
 	Prefix  // a string
 	Content // a string
-	SQL     // "sql"
+	Transactional
+	SQL // "sql"
 
 	ColumnArray   // "columns", an array
 	IdentityArray // "identity", an array
@@ -194,16 +195,16 @@ func (m *Members) Note(name string, kind byte) {
 		m.add(Status, kind == '"')
 	case "event_count":
 		m.add(EventCount, true)
+	case "data_collections":
+		m.add(DataCollections, kind == '[' || kind == 'n')
 	case "ddl":
 		m.add(DDL, true)
 	case "tableChanges":
 		m.add(TableChanges, true)
-	case "databaseName":
-		m.add(DatabaseName, true)
 	case "aggregate_type":
 		m.add(AggregateType, true)
 	case "additional_data":
-		m.add(AdditionalData, true)
+		m.add(AdditionalData, kind == '{' || kind == 'n')
 	case "source_metadata":
 		m.add(SourceMetadata, kind == '{')
 	default:
@@ -253,6 +254,8 @@ func (m *Members) noteOther(name string, kind byte) {
 		m.add(Prefix, kind == '"')
 	case "content":
 		m.add(Content, kind == '"')
+	case "transactional":
+		m.add(Transactional, true)
 	case "columns":
 		m.add(ColumnArray, kind == '[')
 	case "identity":
