@@ -33,6 +33,7 @@ type captured struct {
 type debezium struct {
 	t          testing.TB
 	properties string // the file
+	offsets    string // the file that the connector keeps them in
 	publish    func([]*pubsubpb.PubsubMessage)
 	keep       io.Writer // every line captured; nil for none
 	process    *process
@@ -67,7 +68,7 @@ func newDebezium(t testing.TB, publish func([]*pubsubpb.PubsubMessage), settings
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		fmt.Fprintf(&text, "%s=%s\n", name, strings.ReplaceAll(all[name], `\`, `\\`))
 	}
-	d := &debezium{t: t, properties: filepath.Join(directory, "engine.properties"), publish: publish}
+	d := &debezium{t: t, properties: filepath.Join(directory, "engine.properties"), publish: publish, offsets: all["offset.storage.file.filename"]}
 	if err := os.WriteFile(d.properties, []byte(text.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -107,6 +108,11 @@ func (d *debezium) start() {
 	command.Stdout = write
 	d.process = start(d.t, "debezium", command)
 	_ = write.Close()
+	if saved, err := os.ReadFile(d.offsets + ".saved"); err == nil {
+		if err := os.WriteFile(d.offsets, saved, 0o600); err != nil {
+			d.t.Fatal(err)
+		}
+	}
 	d.t.Log("debezium starts")
 	d.pumped, d.batches = make(chan struct{}), 0
 	go d.pump(bufio.NewReaderSize(read, 1<<20), stdin, d.pumped)
@@ -133,12 +139,26 @@ func (d *debezium) pump(from *bufio.Reader, to io.Writer, done chan<- struct{}) 
 			}
 			continue
 		}
+		d.saveOffsets()
 		d.publish(batch)
 		d.note(batch)
 		batch = nil
 		if _, err := to.Write([]byte{'.'}); err != nil {
 			return
 		}
+	}
+}
+
+// saveOffsets copies the offsets' file while the connector waits. It writes the file
+// in place: killed meanwhile it would have none left, and take a new snapshot, which
+// tells of no row that was deleted before it.
+func (d *debezium) saveOffsets() {
+	offsets, err := os.ReadFile(d.offsets)
+	if err == nil {
+		err = os.WriteFile(d.offsets+".saved", offsets, 0o600)
+	}
+	if err != nil && !os.IsNotExist(err) { // there are none before the first batch is done
+		d.t.Errorf("saving the connector's offsets: %v", err)
 	}
 }
 
