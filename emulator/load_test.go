@@ -342,6 +342,12 @@ func TestCopy(t *testing.T) {
 	if err := run("", "e", "nope"); err == nil || !strings.Contains(err.Error(), "Not found: Table p:d.nope") {
 		t.Errorf("an absent source: %v", err)
 	}
+	for _, kind := range []bigquery.TableCopyOperationType{bigquery.SnapshotOperation, bigquery.CloneOperation} {
+		copier := d.Table("copy_" + string(kind)).CopierFrom(d.Table("a"))
+		copier.OperationType = kind
+		e.wait(copier.Run(ctx))
+		wantStrings(t, e.query("SELECT * FROM `d.copy_"+string(kind)+"`"), "[1]")
+	}
 	e.table("cdc", "id INTEGER", "id")
 	e.writer("cdc", true).append(`{"id":1,"_CHANGE_TYPE":"UPSERT"}`)
 	for _, write := range []bigquery.TableWriteDisposition{"", bigquery.WriteAppend} {

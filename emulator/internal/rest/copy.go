@@ -16,12 +16,16 @@ import (
 //     appended to or replaced. Several sources are copied one after the other, not at once.
 //   - A source whose pending changes would have to be merged for it is refused, as
 //     BigQuery documents it.
-//   - operationType other than COPY, snapshots, restores and clones, is 501 here: see the
-//     statements CREATE SNAPSHOT TABLE and CREATE TABLE … CLONE.
+//   - operationType SNAPSHOT, CLONE and RESTORE are what CREATE SNAPSHOT TABLE and CREATE
+//     TABLE … CLONE do, of one source, to a table that is new, or that WRITE_TRUNCATE
+//     replaces. A snapshot's expiration time changes nothing.
 
 func (s *Service) startCopy(j *query.Job, c *bq.JobConfigurationTableCopy, configuration map[string]any) error {
-	if c.OperationType != "" && c.OperationType != "COPY" && c.OperationType != "OPERATION_TYPE_UNSPECIFIED" {
-		return engine.Unimplemented("copy jobs of operationType %s are not implemented by this emulator", engine.Clip(c.OperationType))
+	statement, ok := map[string]string{
+		"": "", "COPY": "", "OPERATION_TYPE_UNSPECIFIED": "", "SNAPSHOT": "SNAPSHOT TABLE", "CLONE": "TABLE", "RESTORE": "TABLE",
+	}[c.OperationType]
+	if !ok {
+		return engine.Invalid("Invalid value for operationType: %s", engine.Clip(c.OperationType))
 	}
 	if err := checkDispositions(c.WriteDisposition, c.CreateDisposition); err != nil {
 		return err
@@ -43,8 +47,14 @@ func (s *Service) startCopy(j *query.Job, c *bq.JobConfigurationTableCopy, confi
 			return err
 		}
 	}
+	if statement != "" && len(sources) > 1 {
+		return engine.Invalid("A copy job of operationType %s takes one source table", c.OperationType)
+	}
 	j.Destination = &to
 	return s.start(j, configuration, func(ctx context.Context) (outcome, error) {
+		if statement != "" {
+			return outcome{statistics: &bq.JobStatistics5{}}, s.cloneTable(ctx, statement, sources[0], to, c.WriteDisposition)
+		}
 		for i, from := range sources {
 			write := c.WriteDisposition
 			if i > 0 {
@@ -56,6 +66,18 @@ func (s *Service) startCopy(j *query.Job, c *bq.JobConfigurationTableCopy, confi
 		}
 		return outcome{statistics: &bq.JobStatistics5{}}, nil
 	})
+}
+
+// cloneTable runs the statement that makes a snapshot or a clone.
+func (s *Service) cloneTable(ctx context.Context, what string, from, to engine.TableRef, write string) error {
+	create := "CREATE "
+	if write == "WRITE_TRUNCATE" {
+		create = "CREATE OR REPLACE "
+	}
+	_, err := s.options.Executor.Run(ctx, query.Request{
+		SQL: create + what + " `" + to.Dotted() + "` CLONE `" + from.Dotted() + "`", Project: to.Project, User: defaultUser,
+	})
+	return err
 }
 
 func (s *Service) copyTable(ctx context.Context, from, to engine.TableRef, write, create string) error {

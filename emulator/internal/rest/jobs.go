@@ -97,8 +97,11 @@ func (s *Service) beginJob(ctx context.Context, project string, resource, conten
 		if err != nil {
 			return nil, err
 		}
-		if len(q.TableDefinitions) > 0 {
+		switch {
+		case len(q.TableDefinitions) > 0:
 			return nil, engine.Unimplemented("external tables are not implemented by this emulator")
+		case len(q.SchemaUpdateOptions) > 0:
+			return nil, engine.Unimplemented("schemaUpdateOptions of queries are not implemented by this emulator")
 		}
 		run.WriteDisposition, run.CreateDisposition = q.WriteDisposition, q.CreateDisposition
 		if err := checkDispositions(q.WriteDisposition, q.CreateDisposition); err != nil {
@@ -237,7 +240,11 @@ func refOf(ref *bq.TableReference, project, name string) (engine.TableRef, error
 	if strings.Contains(ref.TableId, "$") {
 		return engine.TableRef{}, engine.Unimplemented("partition decorators of %s are not implemented by this emulator", name)
 	}
-	return engine.TableRef{Project: cmp.Or(ref.ProjectId, project), Dataset: ref.DatasetId, Table: ref.TableId}, nil
+	result := engine.TableRef{Project: cmp.Or(ref.ProjectId, project), Dataset: ref.DatasetId, Table: ref.TableId}
+	if strings.ContainsAny(result.Dotted(), "`\\\n") { // it may become part of a statement
+		return engine.TableRef{}, engine.Invalid("Invalid value for %s: %s", name, engine.Clip(result.Dotted()))
+	}
+	return result, nil
 }
 
 func checkDispositions(write, create string) error {
