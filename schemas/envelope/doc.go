@@ -22,7 +22,8 @@
 // Options.TombstoneDeletes it is the delete of the row that its ordering key names,
 // as Debezium writes keys, with their schema or without, whatever the format; the
 // table is that of ExtractNewRecordState's headers, or unnamed. Where the ordering
-// key names no columns it is an Error with the reason MissingKey.
+// key names no columns it is an Error with the reason MissingKey. MongoDB's keys
+// are not told apart: their column is id, and not the rows' _id.
 //
 // A message whose attribute content-encoding is gzip is unpacked first, to at
 // most 64 MiB; its events keep the message as it was published. Pub/Sub itself
