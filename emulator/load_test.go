@@ -302,6 +302,40 @@ func TestExtract(t *testing.T) {
 	}
 }
 
+// EXPORT DATA exports the current state.
+func TestExportData(t *testing.T) {
+	buckets := t.TempDir()
+	e := newEnv(t, Options{Buckets: buckets})
+	if err := os.Mkdir(filepath.Join(buckets, "b"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	e.query("CREATE TABLE d.t (id INT64, v STRING, PRIMARY KEY (id) NOT ENFORCED) OPTIONS (max_staleness = INTERVAL 1 HOUR)")
+	w := e.writer("t", true)
+	w.append(`{"id":1,"v":"a","_CHANGE_TYPE":"UPSERT"}`)
+	e.merge("t")
+	w.append(`{"id":2,"v":"pending","_CHANGE_TYPE":"UPSERT"}`)
+	wantStrings(t, e.query("SELECT id FROM d.t"), "[1]")
+	for _, test := range []struct{ options, file, want string }{
+		{"format = 'CSV', header = true", "t-000000000000.csv", "id,v\n1,a\n2,pending\n"},
+		{"format = 'CSV', overwrite = true, field_delimiter = '|'", "t-000000000000.csv", "1|a\n2|pending\n"},
+		{"format = 'JSON'", "t-000000000000.json", `{"id":"1","v":"a"}` + "\n" + `{"id":"2","v":"pending"}` + "\n"},
+	} {
+		uri := "gs://b/" + strings.Replace(test.file, "000000000000", "*", 1)
+		e.query("EXPORT DATA OPTIONS (uri = '" + uri + "', " + test.options + ") AS SELECT * FROM d.t ORDER BY id")
+		if text, err := os.ReadFile(filepath.Join(buckets, "b", test.file)); err != nil || string(text) != test.want {
+			t.Errorf("%s: %q, error %v, want %q", test.options, text, err, test.want)
+		}
+	}
+	for _, options := range []string{
+		"uri = 'gs://b/t-*.csv', format = 'CSV'", "uri = 'gs://b/t.csv', format = 'CSV'", "uri = 'gs://b/*.csv'", "uri = 'gs://b/*.x', format = 'AVRO'",
+		"uri = 'gs://b/*.csv', format = 'CSV', header = 1", "uri = 'gs://b/*.csv', format = 'CSV', nope = 1", "uri = 'gs://no/*.csv', format = 'CSV'",
+	} {
+		if _, err := e.bq.Query("EXPORT DATA OPTIONS (" + options + ") AS SELECT 1 AS id").Read(t.Context()); err == nil {
+			t.Errorf("%s: no error", options)
+		}
+	}
+}
+
 func TestCopy(t *testing.T) {
 	e := newEnv(t, Options{})
 	ctx := t.Context()

@@ -6,6 +6,5 @@ var pending = map[string]string{
 	"a query of the baseline scans the partitions that match": "queries count no bytes: totalBytesProcessed is 0, and partitioning prunes nothing",
 	"a runtime merge scans the whole table":                   "queries count no bytes: totalBytesProcessed is 0",
 	"no Storage Read API while queries merge":                 "there is no Storage Read API to refuse a session",
-	"EXPORT DATA exports the current state":                   "EXPORT DATA is 501",
 	"REST: the partition of fresh rows isn't assigned":        "ingestion-time partitioned tables have no _PARTITIONTIME",
 }

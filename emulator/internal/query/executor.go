@@ -17,6 +17,10 @@ import (
 
 // Executor runs statements. It is safe for any number of goroutines.
 type Executor struct {
+	// Exporter writes the files of EXPORT DATA; nil refuses them. It is set before the
+	// first statement runs.
+	Exporter func(Export) error
+
 	engine  *engine.Engine
 	now     func() time.Time
 	jobs    *Jobs
@@ -91,6 +95,8 @@ type run struct {
 	*Executor
 	request Request
 	result  *Result
+	// everything asks for all pending changes, whatever the tables' max_staleness.
+	everything bool
 }
 
 func (s *run) execute(ctx context.Context, statement googlesql.Statement) error {
@@ -115,6 +121,8 @@ func (s *run) execute(ctx context.Context, statement googlesql.Statement) error 
 		return s.truncate(ctx, statement)
 	case *googlesql.CreateSearchIndex:
 		return s.createSearchIndex(ctx, statement)
+	case *googlesql.ExportData:
+		return s.exportData(ctx, statement)
 	case *googlesql.CreateReservation:
 		// Capacity is nothing here: the statement is checked, and changes nothing.
 		s.result.Operation = "CREATE"

@@ -142,7 +142,7 @@ func (r *resolver) Table(ref *googlesql.TableRef) (googlesql.Relation, error) {
 	}
 	// The target may be read elsewhere in the statement too, where the rows' names do no harm.
 	isTarget := r.target != nil && slices.Equal(ref.Path, r.target.Path) && ref.AsOf == ""
-	o := engine.ReadOptions{Rows: isTarget, Everything: isTarget}
+	o := engine.ReadOptions{Rows: isTarget, Everything: isTarget || r.everything}
 	if ref.AsOf != "" {
 		if o.AsOf, err = r.time(ref.AsOf); err != nil {
 			return googlesql.Relation{}, err

@@ -90,8 +90,8 @@ func readFile(root *os.Root, name string) ([]byte, error) {
 	return content, nil
 }
 
-// writeURI writes a file.
-func (s *Service) writeURI(uri string, content []byte) error {
+// writeURI writes a file. Unless overwrite it mustn't be there.
+func (s *Service) writeURI(uri string, content []byte, overwrite bool) error {
 	name := strings.TrimPrefix(uri, "gs://")
 	root, err := os.OpenRoot(s.options.Buckets)
 	if err != nil {
@@ -101,6 +101,9 @@ func (s *Service) writeURI(uri string, content []byte) error {
 	bucket, _, _ := strings.Cut(name, "/")
 	if _, err := root.Stat(bucket); errors.Is(err, fs.ErrNotExist) {
 		return engine.NotFound("Not found: Bucket %s", engine.Clip(bucket))
+	}
+	if _, err := root.Stat(name); err == nil && !overwrite {
+		return engine.Invalid("Invalid value: %s is there already, and overwrite is not set", engine.Clip(uri))
 	}
 	if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
 		return fmt.Errorf("writing %s: %w", uri, err)

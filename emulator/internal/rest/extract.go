@@ -15,7 +15,7 @@ import (
 	"beamcdc/emulator/internal/query"
 )
 
-// Extract jobs.
+// Extract jobs, and the files of EXPORT DATA.
 //
 // Behavior:
 //   - "Export operations don't export recently streamed row modifications that have yet
@@ -23,7 +23,9 @@ import (
 //   - CSV, with a header unless printHeader is false, and NEWLINE_DELIMITED_JSON, plain or
 //     with compression GZIP, to one gs:// address, where Options.Buckets has a folder for
 //     it; a * in it becomes 000000000000: there is one file. Other formats are 501.
-//   - Rows come in no order that counts. In CSV NULL is an empty field, as BigQuery has it.
+//   - EXPORT DATA has every change instead, and the options uri, with one * in it, format
+//     CSV or JSON, compression, header (false by default), field_delimiter and overwrite.
+//   - An extract's rows come in no order that counts. In CSV NULL is an empty field, as BigQuery has it.
 
 func (s *Service) startExtract(j *query.Job, c *bq.JobConfigurationExtract, configuration map[string]any) error {
 	if c.SourceModel != nil {
@@ -58,7 +60,7 @@ func (s *Service) startExtract(j *query.Job, c *bq.JobConfigurationExtract, conf
 			content, err = zipped(content)
 		}
 		if err == nil {
-			err = s.writeURI(uri, content)
+			err = s.writeURI(uri, content, true)
 		}
 		if err != nil {
 			return outcome{}, err
@@ -85,6 +87,13 @@ type rowWriter interface {
 	finish() ([]byte, error)
 }
 
+func newRowWriter(c *bq.JobConfigurationExtract, columns []*engine.Column) (rowWriter, error) {
+	if c.DestinationFormat == "NEWLINE_DELIMITED_JSON" {
+		return &jsonLines{}, nil
+	}
+	return newCSVLines(c, columns)
+}
+
 func (s *Service) extract(ctx context.Context, from engine.TableRef, c *bq.JobConfigurationExtract) ([]byte, error) {
 	t, err := s.engine.Table(from)
 	if err != nil {
@@ -103,11 +112,9 @@ func (s *Service) extract(ctx context.Context, from engine.TableRef, c *bq.JobCo
 		return nil, err
 	}
 	columns := relation.Schema.Columns
-	var w rowWriter = &jsonLines{}
-	if c.DestinationFormat != "NEWLINE_DELIMITED_JSON" {
-		if w, err = newCSVLines(c, columns); err != nil {
-			return nil, err
-		}
+	w, err := newRowWriter(c, columns)
+	if err != nil {
+		return nil, err
 	}
 	rows, err := snapshot.Query(ctx, "SELECT * FROM "+relation.SQL)
 	if err != nil {

@@ -57,13 +57,14 @@ type Service struct {
 	uploads  uploads
 }
 
-// New returns the API for an engine's tables.
+// New returns the API for an engine's tables. It makes it the Executor's Exporter.
 func New(e *engine.Engine, o Options) *Service {
 	if o.Effect == nil {
 		o.Effect = func(faults.Call) faults.Effect { return faults.Effect{} }
 	}
 	s := &Service{engine: e, options: o, runner: newRunner()}
 	s.handler = s.routes()
+	o.Executor.Exporter = s.export
 	return s
 }
 
