@@ -79,6 +79,7 @@ type rowsFn struct {
 	keyers       map[*rowproto.Plan]*keyer
 	data         []byte
 	adjusted     adjustments
+	copies       copies
 }
 
 // destination is where the rows of one source table go.
@@ -129,7 +130,7 @@ func (f *rowsFn) ProcessElement(
 		return nil
 	default:
 		lettersCounter.Inc(ctx, 1)
-		letter(newLetter(&e, r, receipts))
+		letter(f.letter(&e, r, receipts))
 		return nil
 	}
 	if len(changes) > 1 {
@@ -141,7 +142,7 @@ func (f *rowsFn) ProcessElement(
 		if r := new(refusal); errors.As(err, &r) {
 			// The other half of a changed key goes its way: each key's row is right on its own.
 			lettersCounter.Inc(ctx, 1)
-			letter(newLetter(&e, r, c.receipts))
+			letter(f.letter(&e, r, c.receipts))
 			continue
 		} else if err != nil {
 			return err
@@ -166,8 +167,9 @@ func (f *rowsFn) filter(ctx context.Context, receipts []change.Receipt, rest fun
 	}
 }
 
-func newLetter(e *change.Event, r *refusal, receipts []change.Receipt) deadletter.Letter {
-	return deadletter.Letter{Message: e.Message, Stage: r.stage, Reason: r.reason, Error: r.Error(), Table: e.Table, Part: e.Part, Receipts: receipts}
+func (f *rowsFn) letter(e *change.Event, r *refusal, receipts []change.Receipt) deadletter.Letter {
+	m, note := f.copies.letter(e)
+	return deadletter.Letter{Message: m, Stage: r.stage, Reason: r.reason, Error: r.Error() + note, Table: e.Table, Part: e.Part, Receipts: receipts}
 }
 
 // changes returns the row changes that the event makes.
@@ -221,7 +223,7 @@ func (f *rowsFn) encode(ctx context.Context, d *destination, e *change.Event, c 
 		Sequence:   c.sequence,
 		Data:       slices.Clone(f.data),
 		CommitTime: e.CommitTime,
-		Message:    e.Message,
+		Message:    f.copies.row(e),
 		Receipts:   c.receipts,
 	}, nil
 }

@@ -1,0 +1,52 @@
+package keyed
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"beamcdc/schemas/change"
+)
+
+// TestCopies: the rows and dead letters of a message with many changes don't
+// multiply its data, and the data is still in one dead letter of each such message.
+func TestCopies(t *testing.T) {
+	const parts = 10_000
+	large, small := make([]byte, 1<<20), make([]byte, maxCopies/parts)
+	for _, test := range []struct {
+		what         string
+		parts        uint32
+		data         []byte
+		rows, letter int // bytes that all of them carry
+	}{
+		{"one change", 1, large, len(large), len(large)},
+		{"few bytes", parts, small, parts * len(small), parts * len(small)},
+		{"many changes", parts, large, 0, len(large)},
+	} {
+		f := &rowsFn{}
+		for _, id := range []string{"1", "2"} {
+			rows, letters, noted := 0, 0, 0
+			for part := range test.parts {
+				e := change.Event{Message: change.Message{ID: id, Data: test.data}, Part: part, Parts: test.parts}
+				m := f.copies.row(&e)
+				rows += len(m.Data)
+				l := f.letter(&e, &refusal{StageKey, ReasonUnlistedTable, errors.New("no rule")}, nil)
+				letters += len(l.Message.Data)
+				if m.ID != id || l.Message.ID != id || l.Part != part {
+					t.Fatalf("%s: row of message %s, letter of %s, part %d, want %s, part %d", test.what, m.ID, l.Message.ID, l.Part, id, part)
+				}
+				if strings.Contains(l.Error, "first dead letter of message "+id) {
+					noted++
+				}
+			}
+			if rows != test.rows || letters != test.letter {
+				t.Errorf("%s: rows carry %d bytes and letters %d, want %d and %d", test.what, rows, letters, test.rows, test.letter)
+			}
+			if test.rows > 0 && noted > 0 {
+				t.Errorf("%s: %d letters refer to another", test.what, noted)
+			} else if test.rows == 0 && noted != parts-1 {
+				t.Errorf("%s: %d letters refer to the first, want %d", test.what, noted, parts-1)
+			}
+		}
+	}
+}
