@@ -76,6 +76,16 @@ func laterSQL(a, b string) string {
 	return order(a) + " > " + order(b)
 }
 
+// lostSQL selects the pending changes that a later one of their key beats, by their
+// place in the order of ingestion: most often few of them.
+func (s *Schema) lostSQL(pending string) string {
+	keys := strings.Join(s.keyColumns(""), ", ")
+	return fmt.Sprintf(`WITH repeated AS (SELECT %[2]s FROM (%[1]s) GROUP BY %[2]s HAVING count(*) > 1),
+rivals AS MATERIALIZED (SELECT * FROM (%[1]s) AS p SEMI JOIN repeated AS r ON %[3]s)
+SELECT _ord FROM rivals ANTI JOIN (%[4]s) AS w ON _ord = w.winner`,
+		pending, keys, s.sameKey("p", "r"), s.winnersSQL("FROM rivals"))
+}
+
 // mergeSQL returns the statements of a merge: the latest change of each key
 // replaces the rows of its key that are earlier; unless one that is later is
 // there, it is the key's row now. DELETEs stay, as rows that aren't live; those
@@ -84,28 +94,32 @@ func laterSQL(a, b string) string {
 //
 // Rows are deleted and inserted, not updated: DuckDB reclaims deleted rows at its
 // checkpoints, while the versions that updates leave pile up in memory.
+//
+// Changes and rows meet once, in a table of the pairs; what follows finds them by
+// _ord and by DuckDB's rowid. A checkpoint moves rows, but not while a transaction
+// lasts that deleted some, or tried to: so that comes first.
 func (s *Schema) mergeSQL(id int64, generations []generation, forgotten, now int64, history bool) []string {
 	base, pending := baseName(id), s.pendingSQL(id, generations)
-	latest := latestSQL(pending, "FROM winners")
-	outdated := fmt.Sprintf("%s AND %s", s.sameKey("b", "l"), laterSQL("l", "b"))
 	statements := []string{
-		"CREATE OR REPLACE TEMP TABLE winners AS " + s.winnersSQL(pending),
 		fmt.Sprintf("DELETE FROM %s WHERE _kind = 0 AND _at < %d", base, forgotten),
+		"CREATE OR REPLACE TEMP TABLE lost AS " + s.lostSQL(pending),
+		fmt.Sprintf(`CREATE OR REPLACE TEMP TABLE met AS SELECT b.rowid AS _row, l._ord, l._kind, %s AS _later, b._kind > 0 AS _live
+FROM %s AS b JOIN (SELECT * FROM (%s) AS p ANTI JOIN lost ON p._ord = lost._ord) AS l ON %s`,
+			laterSQL("l", "b"), base, pending, s.sameKey("b", "l")),
+		"INSERT INTO lost SELECT _ord FROM met WHERE NOT _later",
 	}
-	kind := "_kind AS _kind"
+	kind := "l._kind AS _kind"
 	if history {
-		kept := historyName(id)
 		statements = append(statements, fmt.Sprintf(
-			"INSERT INTO %s BY NAME SELECT b.*, %d AS _ended, if(l._kind = 0, %d, %d) AS _end FROM %s AS b JOIN (%s) AS l ON %s WHERE b._kind > 0",
-			kept, now, endDeleted, endReplaced, base, latest, outdated))
-		kind = fmt.Sprintf("if(l._kind > 0 AND EXISTS (FROM %s AS h WHERE h._ended = %d AND %s), %d, l._kind)::UTINYINT AS _kind",
-			kept, now, s.sameKey("h", "l"), rowReplaced)
+			"INSERT INTO %s BY NAME SELECT b.*, %d AS _ended, if(m._kind = 0, %d, %d) AS _end FROM %s AS b JOIN met AS m ON b.rowid = m._row WHERE m._later AND m._live",
+			historyName(id), now, endDeleted, endReplaced, base))
+		kind = fmt.Sprintf("if(l._kind > 0 AND l._ord IN (SELECT _ord FROM met WHERE _later AND _live), %d, l._kind)::UTINYINT AS _kind", rowReplaced)
 	}
 	statements = append(statements,
-		fmt.Sprintf("DELETE FROM %s AS b USING (%s) AS l WHERE %s", base, latest, outdated),
-		fmt.Sprintf("INSERT INTO %[1]s BY NAME SELECT * REPLACE (if(_kind > 0, %[4]d, _at) AS _at, %[5]s) FROM (%[2]s) AS l ANTI JOIN %[1]s AS b ON %[3]s",
-			base, latest, s.sameKey("b", "l"), now, kind),
-		"DROP TABLE winners")
+		fmt.Sprintf("DELETE FROM %s AS b USING (SELECT _row FROM met WHERE _later) AS m WHERE b.rowid = m._row", base),
+		fmt.Sprintf("INSERT INTO %s BY NAME SELECT * REPLACE (if(l._kind > 0, %d, l._at) AS _at, %s) FROM (%s) AS l ANTI JOIN lost ON l._ord = lost._ord",
+			base, now, kind, pending),
+		"DROP TABLE lost", "DROP TABLE met")
 	for _, g := range generations {
 		statements = append(statements, "DROP TABLE "+pendingName(id, g.number))
 	}
