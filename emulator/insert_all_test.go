@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -238,6 +240,26 @@ func TestInsertAll_Duplicates(t *testing.T) {
 	wantStrings(t, send("t", "", "7"))
 	wantStrings(t, send("t", "", "7"))
 	e.want("t", `{"id":"1"}`, `{"id":"5"}`, `{"id":"6"}`, `{"id":"7"}`, `{"id":"7"}`)
+}
+
+// Many requests with one insertId at once store one row.
+func TestInsertAll_DuplicatesAtOnce(t *testing.T) {
+	e := newEnv(t, Options{})
+	e.table("t", "id INTEGER")
+	var group sync.WaitGroup
+	for i := range 20 {
+		group.Go(func() {
+			body := fmt.Sprintf(`{"rows":[{"insertId":"a","json":{"id":1}},{"insertId":"own%d","json":{"id":2}}]}`, i)
+			r, err := http.Post(e.RESTAddr()+fmt.Sprintf(insertInto, "t"), "application/json", strings.NewReader(body))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			_ = r.Body.Close()
+		})
+	}
+	group.Wait()
+	wantStrings(t, e.query("SELECT id, COUNT(*) FROM d.t GROUP BY id ORDER BY id"), "[1 1]", "[2 20]")
 }
 
 // "The documented window is 31 days in the past to 16 days in the future."

@@ -66,8 +66,11 @@ func conform(value any, t reflect.Type, quoted bool) any {
 			}
 		}
 	case reflect.Bool:
-		if b, err := strconv.ParseBool(fmt.Sprint(value)); err == nil {
-			return b
+		switch value {
+		case "true":
+			return true
+		case "false":
+			return false
 		}
 	case reflect.Int, reflect.Int64, reflect.Uint64, reflect.Float64:
 		switch n := value.(type) {
