@@ -192,14 +192,22 @@ func compileMessage(md protoreflect.MessageDescriptor, columns []*engine.Column,
 	return m, nil
 }
 
+// maxExtraFields bounds the bytes of the names that an error lists: clients take
+// answers of 4 MB.
+const maxExtraFields = 10_000
+
 // extraFields is the error for fields that the table doesn't have; nil if there are none.
 func extraFields(names []string) error {
 	if len(names) == 0 {
 		return nil
 	}
+	list := strings.Join(names, ",")
+	if len(list) > maxExtraFields {
+		list = strings.ToValidUTF8(list[:maxExtraFields], "") + "…"
+	}
 	return &schemaError{
 		storagepb.StorageError_SCHEMA_MISMATCH_EXTRA_FIELDS,
-		fmt.Sprintf("Input schema has more fields than BigQuery schema, extra fields: '%s'", strings.Join(names, ",")),
+		fmt.Sprintf("Input schema has more fields than BigQuery schema, extra fields: '%s'", list),
 	}
 }
 

@@ -62,10 +62,13 @@ func (m *messagePlan) readInto(b []byte, values, pseudo []any) error {
 			if messages == nil {
 				messages = map[*fieldPlan][]byte{}
 			}
+			// Clipped, the first one is copied before another follows it: it is the row's.
+			// What is joined grows in place then, however many there are.
 			if earlier, ok := messages[f]; ok {
-				v.data = append(slices.Clip(earlier), v.data...)
+				messages[f] = append(earlier, v.data...)
+			} else {
+				messages[f] = slices.Clip(v.data)
 			}
-			messages[f] = v.data
 			return nil
 		case f.scalar == nil:
 			return f.add(values, func() (any, error) { return f.readMessage(v.data) })

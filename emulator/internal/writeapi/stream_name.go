@@ -12,6 +12,10 @@ import (
 // defaultStream is the ID of the stream that every table has.
 const defaultStream = "_default"
 
+// maxNameBytes bounds a name: errors tell it, and each of its parts has 1,024
+// characters at most.
+const maxNameBytes = 8192
+
 // parseStream reads a stream's name, projects/P/datasets/D/tables/T/streams/S. The
 // default stream's may lack "streams/".
 func parseStream(name string) (ref engine.TableRef, stream string, err error) {
@@ -19,7 +23,7 @@ func parseStream(name string) (ref engine.TableRef, stream string, err error) {
 	if len(parts) == 7 && parts[6] == defaultStream {
 		parts = append(parts[:6:6], "streams", defaultStream)
 	}
-	if len(parts) != 8 || parts[6] != "streams" || parts[7] == "" {
+	if len(name) > maxNameBytes || len(parts) != 8 || parts[6] != "streams" || parts[7] == "" {
 		return ref, "", status.Errorf(codes.InvalidArgument, "Invalid stream name: %q", engine.Clip(name))
 	}
 	ref, err = parseTablePath(strings.Join(parts[:6], "/"))
@@ -37,7 +41,7 @@ func tablePath(r engine.TableRef) string {
 // parseTablePath reads projects/P/datasets/D/tables/T.
 func parseTablePath(path string) (engine.TableRef, error) {
 	parts := strings.Split(path, "/")
-	if len(parts) != 6 || parts[0] != "projects" || parts[2] != "datasets" || parts[4] != "tables" ||
+	if len(path) > maxNameBytes || len(parts) != 6 || parts[0] != "projects" || parts[2] != "datasets" || parts[4] != "tables" ||
 		parts[1] == "" || parts[3] == "" || parts[5] == "" {
 		return engine.TableRef{}, status.Errorf(codes.InvalidArgument, "Invalid table name: %q", engine.Clip(path))
 	}
