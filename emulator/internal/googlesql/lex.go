@@ -65,6 +65,9 @@ func (t *tokens) lex() lexeme {
 	switch k.Kind {
 	case token.TokenIdent:
 		x.quoted = strings.HasPrefix(k.Raw, "`")
+		if strings.Contains(x.text, "\x00") { // would end DuckDB's text
+			x.kind, x.text = token.TokenBad, `illegal input character: '\x00'`
+		}
 	case token.TokenString, token.TokenBytes, token.TokenParam:
 	default:
 		x.text = k.Raw

@@ -13,6 +13,10 @@ const (
 	// operands a chain of operators may have is maxChain: both are recursions later.
 	maxDepth = 150
 	maxChain = 900
+	// maxArithmetic is maxChain for operators other than AND and OR, which DuckDB plans
+	// in time that grows with the cube: seconds for this many, minutes for 900, and it
+	// can't be interrupted there.
+	maxArithmetic = 250
 )
 
 // Parse reads statements that are separated by semicolons. What it doesn't understand is
@@ -52,9 +56,9 @@ func (p *parser) enter() func() {
 	return func() { p.depth-- }
 }
 
-func (p *parser) chain(n int) {
-	if n > maxChain {
-		fail(p.peek(0).start, "The query has too many operands in a row: at most %d", maxChain)
+func (p *parser) chain(n, most int) {
+	if n > most {
+		fail(p.peek(0).start, "The query has too many operands in a row: at most %d", most)
 	}
 }
 

@@ -8,7 +8,7 @@ func (p *parser) expr() expr {
 	defer p.enter()()
 	left := p.and()
 	for n := 0; p.at("OR"); n++ {
-		p.chain(n)
+		p.chain(n, maxChain)
 		left = &binaryExpr{at: p.operator(), op: "OR", left: left, right: p.and()}
 	}
 	return left
@@ -20,7 +20,7 @@ func (p *parser) operator() at { return at(p.take().start) }
 func (p *parser) and() expr {
 	left := p.not()
 	for n := 0; p.at("AND"); n++ {
-		p.chain(n)
+		p.chain(n, maxChain)
 		left = &binaryExpr{at: p.operator(), op: "AND", left: left, right: p.not()}
 	}
 	return left
@@ -143,7 +143,7 @@ func (p *parser) binary(level int) expr {
 	}
 	left := p.binary(level + 1)
 	for n := 0; ; n++ {
-		p.chain(n)
+		p.chain(n, maxArithmetic)
 		found := ""
 		for _, op := range levels[level] {
 			if p.at(token.TokenKind(op)) {

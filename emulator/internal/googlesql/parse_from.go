@@ -10,7 +10,7 @@ import (
 func (p *parser) fromClause() fromNode {
 	left := p.joins(p.fromItem())
 	for n := 0; p.at(","); n++ {
-		p.chain(n)
+		p.chain(n, maxChain)
 		pos := p.pos()
 		p.next++
 		left = p.joins(&joinNode{at: pos, kind: "CROSS", left: left, right: p.fromItem()})
@@ -20,7 +20,7 @@ func (p *parser) fromClause() fromNode {
 
 func (p *parser) joins(left fromNode) fromNode {
 	for n := 0; ; n++ {
-		p.chain(n)
+		p.chain(n, maxChain)
 		j := &joinNode{at: p.pos(), left: left}
 		switch {
 		case p.accept("JOIN"), p.accept("INNER", "JOIN"):

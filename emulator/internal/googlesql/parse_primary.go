@@ -16,7 +16,7 @@ func numberLiteral(pos at, sign string, x lexeme) *literal {
 // suffixes reads .field and [index] after an expression.
 func (p *parser) suffixes(e expr) expr {
 	for n := 0; ; n++ {
-		p.chain(n)
+		p.chain(n, maxChain)
 		switch {
 		case p.at(".") && !p.peek(1).is("*"):
 			p.next++

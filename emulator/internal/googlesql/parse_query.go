@@ -47,7 +47,7 @@ func (p *parser) setOperation() queryBody {
 	left := p.queryPrimary()
 	first := ""
 	for n := 0; ; n++ {
-		p.chain(n)
+		p.chain(n, maxChain)
 		op := ""
 		pos := p.pos()
 		for _, w := range []string{"UNION", "INTERSECT", "EXCEPT"} {

@@ -182,7 +182,10 @@ func (t *Type) isNumber() bool {
 	}
 }
 
-func quoteName(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+// A NUL would end DuckDB's text: nothing that has one may be named.
+func quoteName(name string) string {
+	return `"` + strings.ReplaceAll(strings.ReplaceAll(name, "\x00", ""), `"`, `""`) + `"`
+}
 
 // quoteText writes a string as a DuckDB literal. DuckDB has no escapes, and no NUL in a
 // statement's text.
