@@ -97,6 +97,8 @@ type run struct {
 	result  *Result
 	// everything asks for all pending changes, whatever the tables' max_staleness.
 	everything bool
+	// references counts what collect meets, in the statement's views too.
+	references *int
 }
 
 func (s *run) execute(ctx context.Context, statement googlesql.Statement) error {

@@ -2,6 +2,7 @@ package query
 
 import (
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -134,6 +135,23 @@ func TestDML(t *testing.T) {
 	e.refuses("UPDATE d.t SET v = 1 WHERE true", "STRING")
 }
 
+// Views that read each other twice, level by level, are more than can be planned.
+func TestViews_tooMany(t *testing.T) {
+	e := newEnv(t)
+	e.must("CREATE VIEW d.v0 AS SELECT 1 AS x")
+	for i := range 8 {
+		e.must(fmt.Sprintf("CREATE VIEW d.v%d AS SELECT * FROM d.v%d UNION ALL SELECT * FROM d.v%d", i+1, i, i))
+	}
+	e.want("SELECT COUNT(*) FROM d.v8", `["256"]`)
+	var err error
+	for i := 8; i < 12 && err == nil; i++ {
+		_, err = e.run(fmt.Sprintf("CREATE VIEW d.v%d AS SELECT * FROM d.v%d UNION ALL SELECT * FROM d.v%d", i+1, i, i))
+	}
+	if err == nil || !strings.Contains(err.Error(), "too many tables and views") {
+		t.Errorf("error %v", err)
+	}
+}
+
 func TestDDL(t *testing.T) {
 	e := newEnv(t)
 	e.must("CREATE SCHEMA s OPTIONS (description = 'x', location = 'EU')",
@@ -186,9 +204,10 @@ func (e *env) change(table string, changes ...string) {
 			e.t.Fatal(err)
 		}
 	}
-	if err := e.engine.Append(e.t.Context(), b); err == nil {
-		err = b.Wait(e.t.Context())
-	} else {
+	if err := e.engine.Append(e.t.Context(), b); err != nil {
+		e.t.Fatal(err)
+	}
+	if err := b.Wait(e.t.Context()); err != nil {
 		e.t.Fatal(err)
 	}
 }

@@ -16,13 +16,24 @@ import (
 // maxViews bounds how deep views may stand in each other, as BigQuery does.
 const maxViews = 16
 
+// maxReferences bounds the tables and views that a statement reads, views expanded.
+// BigQuery counts each one once; here a view that reads others twice, as they do more,
+// would grow without a bound.
+const maxReferences = 1000
+
 // collect finds the tables that references read, views expanded: what a snapshot has
 // to be of.
 func (s *run) collect(refs []*googlesql.TableRef, depth int) ([]engine.TableRef, error) {
+	if depth == 0 {
+		s.references = new(int)
+	}
 	var tables []engine.TableRef
 	for _, ref := range refs {
 		if _, ok := schemaView(ref.Path); ok {
 			continue
+		}
+		if *s.references++; *s.references > maxReferences {
+			return nil, engine.Invalid("The query refers to too many tables and views: at most %d, once views are expanded.", maxReferences)
 		}
 		name, err := s.tableRef(ref)
 		if err != nil {
