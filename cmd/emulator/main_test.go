@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // TestMain is the command itself when a test runs this binary as it.
@@ -74,6 +75,36 @@ func TestServe_endsWhileItStarts(t *testing.T) {
 	var stderr bytes.Buffer
 	if code := run(ctx, []string{"--grpc_addr=127.0.0.1:0", "--rest_addr=127.0.0.1:0", "--dataset=shop"}, io.Discard, &stderr); code != 0 {
 		t.Errorf("exit status %d: %s", code, &stderr)
+	}
+}
+
+// A statement that DuckDB doesn't let go of doesn't keep the server from its end.
+func TestServe_endsWithAStatementUnderWay(t *testing.T) {
+	cmd := command(t, "--grpc_addr=127.0.0.1:0", "--rest_addr=127.0.0.1:0", "--dataset=shop")
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(stdout).ReadString('\n')
+	_, rest, ok := strings.Cut(strings.TrimSpace(line), "rest=")
+	if err != nil || !ok {
+		t.Fatalf("ready line %q, error %v", line, err)
+	}
+	statement := `{"useLegacySql": false, "timeoutMs": 500, "query": "SELECT REPEAT('a', 5000) LIKE CONCAT(REPEAT('%a', 2000), 'b')"}`
+	r, err := http.Post(rest+"/bigquery/v2/projects/local/queries", "application/json", strings.NewReader(statement))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = r.Body.Close()
+	begun := time.Now()
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil || time.Since(begun) > 4*closeTimeout {
+		t.Errorf("after SIGTERM: %v in %v", err, time.Since(begun))
 	}
 }
 
