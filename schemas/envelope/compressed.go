@@ -14,6 +14,10 @@ import (
 // of which gzip can make a thousand times as much.
 const maxUnpacked = 64 << 20
 
+// maxValues bounds how many JSON values, about, a message unpacks to: each takes
+// ten times its bytes where it has few. The commas between them are counted.
+const maxValues = 4 << 20
+
 // encoding returns the attribute that says how a message's data is encoded.
 // Pub/Sub has none of its own: publishers name it as HTTP does.
 func encoding(m *change.Message) string {
@@ -59,6 +63,8 @@ func (d *Decoder) unpack(m *change.Message) ([]byte, error) {
 		return nil, outcome.Errorf(outcome.BadCompression, "unpacking its data: %w", err)
 	case n > maxUnpacked:
 		return nil, outcome.Errorf(outcome.BadCompression, "unpacking its data: it has more than %d bytes", maxUnpacked)
+	case bytes.Count(b.Bytes(), []byte{','}) > maxValues:
+		return nil, outcome.Errorf(outcome.BadCompression, "unpacking its data: it has more than %d values", maxValues)
 	}
 	return b.Bytes(), nil
 }

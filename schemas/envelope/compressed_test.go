@@ -52,6 +52,7 @@ func TestDecode_compressed(t *testing.T) {
 		{what: "more after it", attribute: "content-encoding", value: "gzip", data: append(packed(t, plain), '{'), reason: envelope.BadCompression},
 		{what: "another encoding", attribute: "content-encoding", value: "zstd", data: packed(t, plain), reason: envelope.BadCompression},
 		{what: "a bomb", attribute: "content-encoding", value: "gzip", data: bomb, reason: envelope.BadCompression},
+		{what: "a bomb of values", attribute: "content-encoding", value: "gzip", data: packed(t, insert(`{"a":[`+strings.Repeat("1,", 5<<20)+`1]}`)), reason: envelope.BadCompression},
 		{what: "packed without saying so", data: packed(t, plain), reason: envelope.BadJSON},
 		{what: "bad JSON, packed", attribute: "content-encoding", value: "gzip", data: packed(t, `{"op"`), reason: envelope.BadJSON},
 	} {

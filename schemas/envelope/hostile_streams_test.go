@@ -60,3 +60,40 @@ func TestDecode_streamsLarge(t *testing.T) {
 		}
 	}
 }
+
+// TestDecode_quadratic: what was found by looking at each of many columns for each
+// of many names.
+func TestDecode_quadratic(t *testing.T) {
+	const n = 200_000
+	columns := many(n, func(i int) string { return fmt.Sprintf(`"c%d":null`, i) })
+	others := many(n, func(i int) string { return fmt.Sprintf(`"d%d":1`, i) })
+	keys := many(n, func(int) string { return `"C199999"` })
+	for what, data := range map[string]string{
+		"datastream, names of a key":  `{"source_metadata":{"table":"t","database":"b","change_type":"INSERT","primary_keys":[` + keys + `]},"payload":{` + columns + `}}`,
+		"debezium spanner, unchanged": `{"op":"u","source":{"connector":"spanner","table":"t"},"before":{` + others + `},"after":{` + columns + `}}`,
+	} {
+		start := time.Now()
+		events, _, err := decode(t, envelope.Options{}, change.Message{Data: []byte(data)})
+		if len(events) != 1 || err != nil {
+			t.Errorf("%s: %d events, error %v", what, len(events), err)
+		}
+		if took := time.Since(start); took > 10*time.Second {
+			t.Errorf("%s took %s", what, took)
+		}
+	}
+}
+
+// TestDecode_tooMany: a message of more changes than fit into memory is an error.
+func TestDecode_tooMany(t *testing.T) {
+	const n = 1<<20 + 1
+	for what, data := range map[string]string{
+		"canal":    `{"type":"INSERT","table":"t","isDdl":false,"data":[` + strings.Repeat(`{"a":1},`, n) + `{}]}`,
+		"wal2json": `{"change":[` + strings.Repeat(`{"kind":"truncate"},`, n) + `{}]}`,
+		"spanner":  `{"mods":[` + strings.Repeat(`{"keys":{"a":1}},`, n) + `{}],"modType":"INSERT","tableName":"t"}`,
+	} {
+		events, control, err := decode(t, envelope.Options{Format: what}, change.Message{Data: []byte(data)})
+		if len(events) > 0 || control != "" || err == nil || !strings.Contains(err.Error(), "more than 1048576 changes") {
+			t.Errorf("%s: %d events, control %q, error %v", what, len(events), control, err)
+		}
+	}
+}

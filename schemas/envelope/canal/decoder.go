@@ -1,6 +1,7 @@
 package canal
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
@@ -79,6 +80,7 @@ func (d *Decoder) appendRows(dst []change.Event, e change.Event) []change.Event 
 		d.key = append(d.key, d.rows.Pick(row, d.keys))
 	}
 	d.rows.Keep() // and no column is added from here
+	dst = slices.Grow(dst, len(d.data))
 	for i, row := range d.data {
 		e.Part, e.Key = uint32(i), d.rows.Of(d.key[i])
 		if e.Op == change.OpDelete {
@@ -210,6 +212,9 @@ func (d *Decoder) images(dst []rows.Image, what, raw string) []rows.Image {
 	for s.Element() {
 		kind := s.Peek()
 		switch {
+		case len(dst) == rows.MaxChanges:
+			d.rows.FailTooMany()
+			return dst
 		case s.Object():
 			img := d.image(what, len(dst))
 			if img.Len() == 0 && what == "data" {

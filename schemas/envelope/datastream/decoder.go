@@ -192,11 +192,16 @@ func part(columns []change.Column, start, end int) []change.Column {
 
 // findKey appends to the payload's columns those that source_metadata.primary_keys
 // names, or else replication_index; none unless the payload holds them all. Names
-// may differ in case from the payload's, as SQL Server's do.
+// may differ in case from the payload's, as SQL Server's do. More names than any
+// source's key has are none.
 func (d *Decoder) findKey() {
+	const most = 64
 	row, names := d.columns, d.keys
 	if len(names) == 0 {
 		names = d.index
+	}
+	if len(names) > most {
+		return
 	}
 	for _, name := range names {
 		c, ok := find(row, name)

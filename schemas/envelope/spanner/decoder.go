@@ -1,6 +1,8 @@
 package spanner
 
 import (
+	"slices"
+
 	"beamcdc/schemas/change"
 	"beamcdc/schemas/envelope/connect"
 	"beamcdc/schemas/envelope/internal/outcome"
@@ -77,6 +79,7 @@ func (d *Decoder) Decode(m *change.Message, dst []change.Event) ([]change.Event,
 	d.rows.Keep()
 	e := change.Event{Message: *m, Parts: uint32(len(d.mods)), Table: d.msg.table, Op: op, AbsentUnavailable: op == change.OpUpdate && !d.isWhole()}
 	nanos, why := d.commit(&e)
+	dst = slices.Grow(dst, len(d.mods))
 	for i := range d.mods {
 		in := &d.mods[i]
 		e.Part = uint32(i)

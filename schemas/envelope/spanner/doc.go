@@ -37,10 +37,10 @@
 // without a type that is known stays as it is written.
 //
 // A column that an update lacks is unchanged, and unavailable, where the value
-// capture type is OLD_AND_NEW_VALUES, NEW_VALUES or not given: the table needs
-// "unavailable_values: fill", or the change stream NEW_ROW, whose updates are whole
-// rows. A column that an insert lacks is NULL. Columns that the stream doesn't watch
-// are in no message: the destination must not have them.
+// capture type is OLD_AND_NEW_VALUES, NEW_VALUES or not given: such an update is a
+// dead letter. Let the change stream capture NEW_ROW, whose updates are whole rows. A
+// column that an insert lacks is NULL. Columns that the stream doesn't watch are in
+// no message: the destination must not have them.
 //
 // # Avro
 //

@@ -20,6 +20,10 @@ func (d *Decoder) readMods(op change.Op) {
 	s.Array()
 	for s.Element() {
 		var m mod
+		if len(d.mods) == rows.MaxChanges {
+			d.rows.FailTooMany()
+			return
+		}
 		if !s.Object() {
 			d.rows.Fail(outcome.BadEnvelope, "mods[%d] is no object", len(d.mods))
 			return

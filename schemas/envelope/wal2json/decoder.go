@@ -1,6 +1,7 @@
 package wal2json
 
 import (
+	"slices"
 	"time"
 
 	"beamcdc/schemas/change"
@@ -86,6 +87,7 @@ func (d *Decoder) Decode(m *change.Message, dst []change.Event) ([]change.Event,
 	}
 	d.rows.Keep()
 	e := change.Event{Message: *m, Parts: uint32(len(d.changes)), CommitTime: commitTime(d.msg.timestamp)}
+	dst = slices.Grow(dst, len(d.changes))
 	for i := range d.changes {
 		c := &d.changes[i]
 		e.Part, e.Table, e.Op = uint32(i), c.table, c.op

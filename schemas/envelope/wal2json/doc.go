@@ -40,14 +40,14 @@
 // size, floats, booleans, bytea (hexadecimal digits without \x), JSON and texts
 // are typed exactly. Dates, times and intervals are the server's text, in its
 // DateStyle, and arrays are PostgreSQL's array text: for the destination's column
-// to read. Without the types numbers keep their digits, and a bytea column needs
-// "from: hex". NaN and the infinities are null, as the plugin writes them, unless
-// numeric-data-types-as-string is set.
+// to read, which reads the DateStyle ISO alone. Without the types numbers keep their
+// digits, and a bytea column needs "from: hex". NaN and the infinities are null, as the plugin writes them, which
+// nothing tells from a NULL: set numeric-data-types-as-string where the plugin has it;
+// Debian's 2.5 for PostgreSQL 15 doesn't.
 //
 // A column that an update lacks is unchanged: the plugin leaves TOASTed values out
 // that did not change. With REPLICA IDENTITY FULL the before image has it, and it
-// is taken from there; else it is unavailable, and the table needs
-// "unavailable_values: fill".
+// is taken from there; else it is unavailable, and such an update is a dead letter.
 //
 // # Not supported
 //

@@ -27,6 +27,10 @@ func (d *Decoder) transaction() outcome.Control {
 	}
 	messages := 0
 	for index := 0; s.Element(); index++ {
+		if index == rows.MaxChanges {
+			d.rows.FailTooMany()
+			return ""
+		}
 		e, ok := d.entry(index)
 		if !ok {
 			return ""

@@ -239,7 +239,11 @@ func (r *Reader) leaveOutUnchanged(key Image) bool {
 	case "NEW_ROW", "NEW_ROW_AND_OLD_VALUES":
 		return false
 	}
+	const most = 1024 // columns of a table of Spanner's
 	before := r.Before.of(r.columns)
+	if len(before) > most {
+		before = nil
+	}
 	for i := r.After.start; i < r.After.end; i++ {
 		c := &r.columns[i]
 		if !c.Value.IsNull() || r.isKey(c.Name, key) {

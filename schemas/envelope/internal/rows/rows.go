@@ -16,6 +16,11 @@ import (
 	"beamcdc/schemas/envelope/internal/slab"
 )
 
+// MaxChanges is how many changes a message may hold. Pub/Sub's 10 MB hold no more,
+// but for rows of a letter and a digit; a message that was compressed could hold so
+// many that they don't fit into a worker's memory.
+const MaxChanges = 1 << 20
+
 // Rows are the rows of one message after the other.
 type Rows struct {
 	scan    *scan.Scanner
@@ -54,6 +59,11 @@ func (r *Rows) Fail(reason, format string, args ...any) {
 	if r.fault == nil {
 		r.fault = outcome.Errorf(reason, format, args...)
 	}
+}
+
+// FailTooMany says that the message has more than MaxChanges.
+func (r *Rows) FailTooMany() {
+	r.Fail(outcome.BadEnvelope, "the message has more than %d changes", MaxChanges)
 }
 
 // In names the table in the fault, if that names none yet.
