@@ -204,7 +204,7 @@ func (r *Router) remember(source string, m Match) Match {
 		m = r.own(source, m)
 	}
 	if len(r.matches) < maxRemembered {
-		r.matches[source] = m
+		r.matches[strings.Clone(source)] = m // a name in a message keeps the whole message
 	}
 	return m
 }
@@ -230,6 +230,7 @@ func (r *Router) own(source string, m Match) Match {
 				"tell them apart by {schema} and {table} in the destination, or by rules of their own", name, clip(owner))
 		}
 	}
+	source = strings.Clone(source) // or it would keep its message
 	for _, name := range names {
 		r.owners[name] = source
 	}

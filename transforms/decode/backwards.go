@@ -1,7 +1,9 @@
 package decode
 
 import (
+	"bytes"
 	"context"
+	"strings"
 	"sync"
 	"time"
 
@@ -43,7 +45,7 @@ type watched struct {
 // highest is what is known of the change with the highest position.
 type highest struct {
 	sequence change.Sequence
-	position string
+	position []byte // a copy, of which the memory is used again: an event's keeps its whole message
 	commit   time.Time
 	warned   time.Time // when it was last warned of
 }
@@ -60,16 +62,15 @@ func (w *watcher) backwards(epoch uint64, e *change.Event, now time.Time) (from 
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	key := watched{epoch, e.Table}
-	h := w.tables[key]
+	h := w.tables[watched{epoch, e.Table}]
 	switch {
 	case h == nil && len(w.tables) >= maxWatched:
 		return highest{}, false, false
 	case h == nil:
-		w.tables[key] = &highest{e.Sequence, e.Position, e.CommitTime, time.Time{}}
+		w.tables[watched{epoch, strings.Clone(e.Table)}] = &highest{e.Sequence, []byte(e.Position), e.CommitTime, time.Time{}}
 		return highest{}, false, false
 	case e.Sequence.Compare(h.sequence) >= 0:
-		h.sequence, h.position = e.Sequence, e.Position
+		h.sequence, h.position = e.Sequence, append(h.position[:0], e.Position...)
 		if e.CommitTime.After(h.commit) {
 			h.commit = e.CommitTime
 		}
@@ -80,7 +81,9 @@ func (w *watcher) backwards(epoch uint64, e *change.Event, now time.Time) (from 
 	if warn = now.Sub(h.warned) >= warnEvery; warn {
 		h.warned = now
 	}
-	return *h, true, warn
+	from = *h
+	from.position = bytes.Clone(h.position)
+	return from, true, warn
 }
 
 // watchPositions counts and reports changes whose positions run backwards.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 	"time"
+	"unsafe"
 
 	"beamcdc/schemas/change"
 )
@@ -66,5 +67,23 @@ func TestWatcher_warns(t *testing.T) {
 	}
 	if n := len(w.tables); n > maxWatched {
 		t.Errorf("%d tables are watched, more than %d", n, maxWatched)
+	}
+}
+
+// What is remembered of a table must not keep the message that told of it.
+func TestWatcher_keepsNoMessage(t *testing.T) {
+	w := watcher{tables: make(map[watched]*highest)}
+	message := "table 0/1 and ten megabytes more"
+	for i := range 2 {
+		e := change.Event{Table: message[:5], Position: message[6:9], Op: change.OpUpdate, Sequence: change.NewSequence(0, uint64(i)), CommitTime: time.Unix(1, 0)}
+		w.backwards(0, &e, time.Unix(0, 0))
+	}
+	if len(w.tables) != 1 {
+		t.Fatalf("%d tables, want 1", len(w.tables))
+	}
+	for of, h := range w.tables {
+		if unsafe.StringData(of.table) == unsafe.StringData(message) || string(h.position) != "0/1" || &h.position[0] == unsafe.StringData(message[6:]) {
+			t.Errorf("table %q at %q: its memory is the message's", of.table, h.position)
+		}
 	}
 }

@@ -112,6 +112,9 @@ func (f *decodeFn) ProcessElement(
 			emit(events[i])
 		}
 	}
-	clear(events) // they hold the message
+	const usual = 4096
+	if clear(events); cap(events) > usual { // they hold the message, and a message of very many changes room
+		f.events = nil
+	}
 	return nil
 }
