@@ -3,7 +3,7 @@
 //
 // An expression sees:
 //
-//	data          the message's JSON, whatever its format
+//	data          the message's JSON, whatever its format; an error where it is compressed or Avro
 //	attributes    the message's attributes: a map of strings
 //	ordering_key  the message's ordering key; "" for none
 //	message_id    Pub/Sub's ID of the message

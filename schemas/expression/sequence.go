@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 
 	"cel.dev/cel-go/cel"
 	"cel.dev/cel-go/common/types"
@@ -22,6 +23,7 @@ const costLimit = 1_000_000
 type Sequence struct {
 	text    string
 	program cel.Program
+	last    atomic.Pointer[document] // of the message of many changes that was read last
 }
 
 // CompileSequence compiles an expression that gives
@@ -49,14 +51,14 @@ func CompileSequence(text string) (*Sequence, error) {
 	if err != nil {
 		return nil, fmt.Errorf("compiling the expression: %w", err)
 	}
-	return &Sequence{text, program}, nil
+	return &Sequence{text: text, program: program}, nil
 }
 
 // Eval returns the change's sequence. The expression alone says what it is: no
 // epoch leads it and nothing is added, so that it can match what another writer
 // of the same table sends.
 func (s *Sequence) Eval(e *change.Event) (change.Sequence, error) {
-	v := variables{event: e}
+	v := variables{event: e, last: &s.last}
 	result, _, err := s.program.Eval(&v)
 	if err != nil {
 		return change.Sequence{}, fmt.Errorf("evaluating the sequence expression: %w", s.blunt(err))
@@ -126,8 +128,9 @@ func (s *Sequence) blunt(err error) error {
 		}
 		return errors.New(noKey)
 	}
-	text, _, _ = strings.Cut(text, `"`)
-	text, _, _ = strings.Cut(text, "`")
+	if at := strings.IndexAny(text, "\"`0123456789"); at >= 0 { // "index out of bounds: 4711"
+		text = text[:at]
+	}
 	const limit = 120
 	if len(text) > limit {
 		text = text[:limit]

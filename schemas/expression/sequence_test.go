@@ -1,6 +1,7 @@
 package expression_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -84,6 +85,8 @@ func TestSequence_evaluationErrors(t *testing.T) {
 		`lsn(after.secret)`:         "lsn: the text has not the form of one",
 		`file_number(after.secret)`: "file_number: the text has not the form of one",
 		`after[after.secret]`:       "evaluating the sequence expression",
+		`[1, 2][after.id + 4702]`:   "index out of bounds",
+		`"x".charAt(after.id+4702)`: "evaluating the sequence expression",
 	} {
 		s, err := expression.CompileSequence(text)
 		if err != nil {
@@ -94,7 +97,7 @@ func TestSequence_evaluationErrors(t *testing.T) {
 		switch {
 		case err == nil || !strings.Contains(err.Error(), want):
 			t.Errorf("%s: error %v, want one with %q", text, err, want)
-		case strings.Contains(err.Error(), "s3cret"):
+		case strings.Contains(err.Error(), "s3cret") || strings.Contains(err.Error(), "4711"):
 			t.Errorf("%s: the error shows a value: %v", text, err)
 		}
 	}
@@ -111,6 +114,30 @@ func TestSequence_dataIsNoJSON(t *testing.T) {
 		if _, err := s.Eval(e); err == nil || !strings.Contains(err.Error(), "JSON") || strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("%q: error %v", data, err)
 		}
+	}
+}
+
+// TestSequence_manyChanges: the JSON of a message is not read for each of its changes
+// again, and never taken for that of another.
+func TestSequence_manyChanges(t *testing.T) {
+	s, err := expression.CompileSequence(`[lsn(data.nextlsn), part]`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const changes = 20_000
+	rest := strings.Repeat(`{"kind":"insert","columnvalues":[1]},`, changes)
+	start := time.Now()
+	for i, lsn := range []string{"0/A", "0/B", "0/A"} {
+		e := change.Event{Message: change.Message{Data: []byte(`{"nextlsn":"` + lsn + `","change":[` + rest + `{}]}`)}, Parts: changes}
+		for e.Part = range e.Parts {
+			got, err := s.Eval(&e)
+			if want := lsn[2:] + "/" + strings.ToUpper(strconv.FormatUint(uint64(e.Part), 16)); err != nil || got.String() != want {
+				t.Fatalf("message %d: %s, %v, want %s", i, got, err, want)
+			}
+		}
+	}
+	if took := time.Since(start); took > 20*time.Second {
+		t.Errorf("it took %s", took)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/interpreter"
@@ -18,6 +19,30 @@ import (
 // asked for: most expressions ask for one.
 type variables struct {
 	event *change.Event
+	last  *atomic.Pointer[document]
+}
+
+// document is a message's JSON that was read. It doesn't change.
+type document struct {
+	data  []byte
+	value any
+	err   error
+}
+
+// data returns the message's JSON. That of many changes is read once for all of
+// them, which come one after the other: a transaction of 10 MB may have 50,000.
+func (v *variables) data() (any, error) {
+	m := &v.event.Message
+	if v.event.Parts <= 1 || len(m.Data) == 0 {
+		return parseJSON(m.Data)
+	}
+	d := v.last.Load()
+	if d == nil || &d.data[0] != &m.Data[0] || len(d.data) != len(m.Data) {
+		d = &document{data: m.Data}
+		d.value, d.err = parseJSON(m.Data)
+		v.last.Store(d)
+	}
+	return d.value, d.err
 }
 
 // Parent returns nil: there is no scope around this one.
@@ -28,7 +53,7 @@ func (v *variables) ResolveName(name string) (any, bool) {
 	e := v.event
 	switch name {
 	case "data":
-		data, err := parseJSON(e.Message.Data)
+		data, err := v.data()
 		if err != nil {
 			return types.WrapErr(err), true
 		}
