@@ -31,6 +31,12 @@ func FuzzDecode(f *testing.F) {
 		_, changedKey := m.Attributes["__debezium.oldkey"]
 		f.Add(string(m.Data), m.OrderingKey, changedKey)
 	}
+	for file := range capturedFiles(f) {
+		for _, m := range readCaptured(f, file) {
+			_, changedKey := m.Attributes["__debezium.oldkey"]
+			f.Add(string(m.Data), m.OrderingKey, changedKey)
+		}
+	}
 	for _, bm := range benchMessages {
 		f.Add(string(bm.message.Data), bm.message.OrderingKey, false)
 	}

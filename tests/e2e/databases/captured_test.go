@@ -74,17 +74,91 @@ func readFlattened(data []byte) (i capturedImage, err error) {
 	return i, nil
 }
 
-// Each message of testdata/captured is as a real Debezium wrote it in a run of
-// this folder's tests with BEAMCDC_E2E_CAPTURE, one of each kind. The decoder must
-// know it, with its format configured or told by itself.
+// readWal2JSON reads a change of the plugin's second form, or a transaction of its
+// first. An update has what its columns lack in the row before.
+func readWal2JSON(data []byte) ([]capturedImage, error) {
+	type named struct {
+		Name  string
+		Value json.RawMessage
+	}
+	var m struct {
+		Action, Schema, Table string
+		Columns, Identity     []named
+		Change                []struct {
+			Kind, Schema, Table string
+			ColumnNames         []string
+			ColumnValues        []json.RawMessage
+			OldKeys             struct {
+				KeyNames  []string
+				KeyValues []json.RawMessage
+			}
+		}
+	}
+	if err := json.Unmarshal(data, &m); err != nil {
+		return nil, err
+	}
+	var images []capturedImage
+	add := func(op, table string, after, before map[string]json.RawMessage) {
+		for name, value := range before {
+			if _, there := after[name]; op == "u" && !there {
+				after[name] = value
+			}
+		}
+		images = append(images, capturedImage{op: op, table: table, before: before, after: after})
+	}
+	image := func(columns []named) map[string]json.RawMessage {
+		row := map[string]json.RawMessage{}
+		for _, c := range columns {
+			row[c.Name] = c.Value
+		}
+		return row
+	}
+	if op, isChange := map[string]string{"I": "c", "U": "u", "D": "d"}[m.Action]; isChange {
+		add(op, m.Schema+"."+m.Table, image(m.Columns), image(m.Identity))
+	}
+	pairs := func(names []string, values []json.RawMessage) map[string]json.RawMessage {
+		row := map[string]json.RawMessage{}
+		for i, name := range names {
+			row[name] = values[i]
+		}
+		return row
+	}
+	for _, c := range m.Change {
+		add(map[string]string{"insert": "c", "update": "u", "delete": "d"}[c.Kind], c.Schema+"."+c.Table,
+			pairs(c.ColumnNames, c.ColumnValues), pairs(c.OldKeys.KeyNames, c.OldKeys.KeyValues))
+	}
+	return images, nil
+}
+
+// ops are the operations by Debezium's letters.
+var ops = map[string]change.Op{
+	"c": change.OpCreate, "r": change.OpSnapshot, "u": change.OpUpdate, "d": change.OpDelete, "t": change.OpTruncate,
+}
+
+// one reads a message that holds one change, or none of a row.
+func one(read func([]byte) (capturedImage, error)) func([]byte) ([]capturedImage, error) {
+	return func(data []byte) ([]capturedImage, error) {
+		image, err := read(data)
+		if _, isChange := ops[image.op]; err != nil || !isChange {
+			return nil, err
+		}
+		return []capturedImage{image}, nil
+	}
+}
+
+// Each message of testdata/captured is as a real Debezium, or wal2json, wrote it in a
+// run of this folder's tests with BEAMCDC_E2E_CAPTURE, one of each kind. The decoder
+// must know it, with its format configured or told by itself, and find in it what the
+// functions above do. All that it says of it is in schemas/envelope/testdata/captured.
 func TestCaptured(t *testing.T) {
 	forms := []struct {
 		format, files string
-		read          func([]byte) (capturedImage, error)
+		read          func([]byte) ([]capturedImage, error)
 	}{
-		{"debezium", "debezium_*.jsonl", readEnvelope},
-		{"cloudevents", "cloudevents.jsonl", readCloudEvent},
-		{"debezium_flat", "flattened.jsonl", readFlattened},
+		{"debezium", "debezium_*.jsonl", one(readEnvelope)},
+		{"cloudevents", "cloudevents.jsonl", one(readCloudEvent)},
+		{"debezium_flat", "flattened.jsonl", one(readFlattened)},
+		{"wal2json", "wal2json_*.jsonl", readWal2JSON},
 	}
 	for _, form := range forms {
 		files, err := filepath.Glob("testdata/captured/" + form.files)
@@ -126,7 +200,7 @@ func capturedLines(t *testing.T, name string) []string {
 	return all
 }
 
-func decodeCaptured(t *testing.T, decoder *envelope.Decoder, read func([]byte) (capturedImage, error), number int, line string) {
+func decodeCaptured(t *testing.T, decoder *envelope.Decoder, read func([]byte) ([]capturedImage, error), number int, line string) {
 	t.Helper()
 	m, err := parseCaptured([]byte(line))
 	if err != nil {
@@ -138,36 +212,29 @@ func decodeCaptured(t *testing.T, decoder *envelope.Decoder, read func([]byte) (
 		t.Errorf("line %d: %v", number, err)
 		return
 	}
-	var image capturedImage
+	var images []capturedImage
 	if len(m.GetData()) > 0 { // else it is a tombstone
-		if image, err = read(m.GetData()); err != nil {
+		if images, err = read(m.GetData()); err != nil {
 			t.Fatalf("line %d: %v", number, err)
 		}
 	}
-	op, isChange := map[string]change.Op{
-		"c": change.OpCreate, "r": change.OpSnapshot, "u": change.OpUpdate, "d": change.OpDelete, "t": change.OpTruncate,
-	}[image.op]
-	if !isChange {
-		if control == "" || len(events) > 0 {
-			t.Errorf("line %d is no change of a row; it was decoded into %d events", number, len(events))
+	if wantControl := len(images) == 0; len(events) != len(images) || (control != "") != wantControl {
+		t.Errorf("line %d has %d changes of rows; it was decoded into %d events and control message %q", number, len(images), len(events), control)
+		return
+	}
+	for i, image := range images {
+		e := &events[i]
+		if e.Table != image.table || e.Op != ops[image.op] {
+			t.Errorf("line %d: %s of table %s, want %s of %s", number, e.Op, e.Table, ops[image.op], image.table)
 		}
-		return
-	}
-	if len(events) != 1 || control != "" {
-		t.Errorf("line %d: %d events and control message %q", number, len(events), control)
-		return
-	}
-	e := &events[0]
-	if e.Table != image.table || e.Op != op {
-		t.Errorf("line %d: %s of table %s, want %s of %s", number, e.Op, e.Table, op, image.table)
-	}
-	if e.Sequence.IsZero() {
-		t.Errorf("line %d: there is no sequence; position: %s", number, e.Position)
-	}
-	compareNames(t, number, "after", e.After, image.after)
-	compareNames(t, number, "before", e.Before, image.before)
-	if wantKey := strings.Contains(m.GetOrderingKey(), "{"); wantKey && len(e.Key) == 0 {
-		t.Errorf("line %d: the key of the ordering key is lost", number)
+		if e.Sequence.IsZero() {
+			t.Errorf("line %d: there is no sequence; position: %s", number, e.Position)
+		}
+		compareNames(t, number, "after", e.After, image.after)
+		compareNames(t, number, "before", e.Before, image.before)
+		if wantKey := strings.Contains(m.GetOrderingKey(), "{"); wantKey && len(e.Key) == 0 {
+			t.Errorf("line %d: the key of the ordering key is lost", number)
+		}
 	}
 }
 
