@@ -61,4 +61,26 @@
 // AbsentUnavailable: what isn't there is unchanged. One that changes a part of a
 // field or cuts an array is an error, since the rest of the field isn't in it.
 // The document as one JSON column is not supported.
+//
+// # Traps
+//
+// What Debezium 3.6 with PostgreSQL 15 and MariaDB 10.11 leaves out or changes before
+// it publishes anything, so that no reader can mend it:
+//
+//   - A snapshot that is interrupted is taken anew, and nothing tells of the rows
+//     that were deleted between the two: those that the first one had published stay
+//     in BigQuery. So does what was deleted before any later snapshot that is taken
+//     again. Give such a snapshot a new table.
+//   - It takes a new snapshot, without a word, where it has lost its offsets too.
+//     FileOffsetBackingStore writes its file in place, and a process that is killed
+//     meanwhile leaves none that can be read. Keep the offsets in another store, or
+//     copies of the file.
+//   - Truncates are dropped by default: they become messages by
+//     skipped.operations=none.
+//   - An incremental snapshot goes on as other changes come, and stands still where
+//     none do. A heartbeat.interval.ms with a heartbeat.action.query makes some.
+//   - The snapshots of the MySQL connector cut the fraction off a TIME; its changes
+//     have it. A row keeps the cut value until it is changed.
+//   - A bit string of PostgreSQL's has its lowest byte first, and none for the zeros
+//     at its high end: the bytes don't tell how many bits there are.
 package debezium
