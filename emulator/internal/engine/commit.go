@@ -109,6 +109,7 @@ func (c *committer) commit(batches []*Batch) {
 // has closed their generation is later than they are.
 func (c *committer) place(batches []*Batch) []*Batch {
 	now := c.e.now()
+	at := driver.Value(now.UnixMicro()) // once, not for each row
 	placed := batches[:0:0]
 	next := map[*Stream]int64{}
 	for _, b := range batches {
@@ -132,7 +133,7 @@ func (c *committer) place(batches []*Batch) []*Batch {
 		}
 		b.now = now
 		for _, row := range b.rows {
-			row[6] = now.UnixMicro()
+			row[6] = at
 		}
 		placed = append(placed, b)
 	}

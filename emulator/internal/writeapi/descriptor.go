@@ -64,8 +64,17 @@ const (
 // messagePlan reads one message type into the values of a row or STRUCT.
 type messagePlan struct {
 	fields  map[protowire.Number]*fieldPlan
+	low     []*fieldPlan // by number, those whose numbers aren't above their count: in most messages all
 	list    []*fieldPlan
 	columns int // length of the row or STRUCT
+}
+
+// field is the field with this number, nil for one that isn't read.
+func (m *messagePlan) field(number protowire.Number) *fieldPlan {
+	if n := int(number); n < len(m.low) {
+		return m.low[n]
+	}
+	return m.fields[number]
 }
 
 // fieldPlan reads one field of the writer's message.
@@ -148,7 +157,7 @@ func compileMessage(md protoreflect.MessageDescriptor, columns []*engine.Column,
 	if md.IsMapEntry() && p != nil {
 		return nil, badSchema("Invalid proto schema: the message is a map entry")
 	}
-	m := &messagePlan{fields: map[protowire.Number]*fieldPlan{}, columns: len(columns)}
+	m := &messagePlan{fields: map[protowire.Number]*fieldPlan{}, low: make([]*fieldPlan, md.Fields().Len()+1), columns: len(columns)}
 	byName := map[string]int{}
 	for i, c := range columns {
 		byName[strings.ToLower(c.Name)] = i
@@ -184,6 +193,9 @@ func compileMessage(md protoreflect.MessageDescriptor, columns []*engine.Column,
 			}
 		}
 		m.fields[fd.Number()] = f
+		if n := int(fd.Number()); n < len(m.low) {
+			m.low[n] = f
+		}
 		m.list = append(m.list, f)
 	}
 	if err := extraFields(extra); err != nil {

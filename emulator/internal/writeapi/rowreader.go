@@ -45,7 +45,7 @@ func (m *messagePlan) readInto(b []byte, values, pseudo []any) error {
 	var messages map[*fieldPlan][]byte // singular messages, joined
 	var seen map[*fieldPlan]bool       // fields that proto2 requires
 	err := eachField(b, func(number protowire.Number, kind protowire.Type, v wire) error {
-		f := m.fields[number]
+		f := m.field(number)
 		if f == nil {
 			return nil
 		}
