@@ -71,6 +71,7 @@ func (t *translator) aggregate(c *callExpr, s *scope) value {
 			fail(c.offset(), "Analytic function %s does not support ORDER BY or LIMIT in its arguments", c.name)
 		}
 		a.over = " OVER (" + t.window(c.over, s, 0) + ")"
+		t.windowed = true
 	} else if windowNames[c.name] {
 		fail(c.offset(), "Analytic function %s cannot be called without an OVER clause", c.name)
 	}

@@ -38,6 +38,7 @@ type scopeColumn struct {
 	typ    *Type
 	sql    string // how DuckDB refers to it
 	hidden bool
+	origin *origin
 }
 
 // relation is a translated query.
@@ -102,7 +103,7 @@ func (s *scope) column(n name) (value, bool) {
 	return found.value(), true
 }
 
-func (c scopeColumn) value() value { return value{sql: c.sql, typ: c.typ} }
+func (c scopeColumn) value() value { return value{sql: c.sql, typ: c.typ, origin: c.origin} }
 
 func findColumn(columns []scopeColumn, name string) (scopeColumn, bool) {
 	for _, c := range columns {
@@ -121,20 +122,25 @@ func (t *translator) resolve(e *pathExpr, s *scope) value {
 		item := s.variable(first.text)
 		if item != nil && len(e.names) > 1 {
 			if c, ok := item.find(e.names[1]); ok {
+				t.read(c.origin)
 				return t.fields(c.value(), e.names[2:])
 			}
 			if item.value != nil {
+				t.read(item.value.origin)
 				return t.fields(*item.value, e.names[1:])
 			}
 		}
 		if v, ok := s.column(first); ok {
+			t.read(v.origin)
 			return t.fields(v, e.names[1:])
 		}
 		switch {
 		case item != nil && len(e.names) > 1:
 			fail(e.names[1].at, "Name %s not found inside %s", e.names[1].text, first.text)
 		case item != nil:
-			return item.row()
+			v := item.row()
+			t.read(v.origin)
+			return v
 		}
 	}
 	fail(first.at, "Unrecognized name: %s", first.text)
@@ -162,13 +168,15 @@ func (v *rangeVar) row() value {
 	}
 	t := &Type{Kind: Struct}
 	var args []string
+	var origins []*origin
 	for _, c := range v.columns {
 		if !c.hidden {
+			origins = append(origins, c.origin)
 			t.Fields = append(t.Fields, Field{Name: c.name, Type: c.typ})
 			args = append(args, c.sql)
 		}
 	}
-	return value{sql: packStruct(t, args), typ: t}
+	return value{sql: packStruct(t, args), typ: t, origin: mixed(origins...)}
 }
 
 // packStruct is a STRUCT of the type's with these values.

@@ -22,6 +22,8 @@ type Relation struct {
 	// RowID is a DuckDB column of SQL's that tells the rows of a DML statement's target
 	// apart. It needn't be among Columns.
 	RowID string
+	// Partitioning are those of Columns whose filters leave out partitions.
+	Partitioning []string
 }
 
 // Column is a column of a relation or of a result.
@@ -33,6 +35,8 @@ type Column struct {
 	// Default is the expression, in GoogleSQL, of the value that INSERT gives if the
 	// statement doesn't; "" means NULL. Only a DML statement's target needs it.
 	Default string
+
+	origin *origin // of a view's columns: what the view's tables have
 }
 
 // Parameter is a query parameter's type and value, which is nil for NULL, a string as a
@@ -60,6 +64,21 @@ type Options struct {
 type Translation struct {
 	SQL     string
 	Columns []Column
+	// Scans are what it reads besides the columns that it returns. Those of a view's
+	// query learn what is read of them, and of their filters, where its Relation is used.
+	Scans []*Scan
+}
+
+// Reads are the Scans of a statement whose columns are all read.
+func (t Translation) Reads() []*Scan {
+	for _, c := range t.Columns {
+		if c.origin != nil {
+			for _, r := range c.origin.reads {
+				r.scan.columns[r.column] = true
+			}
+		}
+	}
+	return t.Scans
 }
 
 // Translate translates a query. Register must have been called for the database that runs it.
@@ -72,15 +91,16 @@ func (q *Query) Translate(options Options) (result Translation, err error) {
 		result.SQL = ""
 		for i, f := range r.value.Fields {
 			result.SQL += comma(i) + fmt.Sprintf("struct_extract(v, %s) AS %s", quoteText(r.value.fieldName(i)), quoteName(r.value.fieldName(i)))
-			result.Columns = append(result.Columns, Column{Name: f.Name, Type: f.Type})
+			result.Columns = append(result.Columns, Column{Name: f.Name, Type: f.Type, origin: mixed(r.columns[0].origin)})
 		}
 		result.SQL = "SELECT " + result.SQL + " FROM (" + r.sql + ") AS t0(v)"
 	} else {
 		for _, c := range r.columns {
-			result.Columns = append(result.Columns, Column{Name: c.name, Type: c.typ})
+			result.Columns = append(result.Columns, Column{Name: c.name, Type: c.typ, origin: c.origin})
 		}
 	}
 	nameColumns(result.Columns, q.query.offset())
+	result.Scans = t.finish()
 	return result, nil
 }
 
@@ -128,10 +148,17 @@ type translator struct {
 	text    string
 	options Options
 	aliases int
+	scans   []*Scan
+	reading map[columnRead]bool // what is read by what is being translated
+	// filtering says that a filter of partitions is being translated.
+	filtering bool
+	// windowed says that a SELECT has window functions, which see rows that a filter
+	// of its result leaves out.
+	windowed bool
 }
 
 func newTranslator(text string, options Options) *translator {
-	return &translator{text: text, options: options}
+	return &translator{text: text, options: options, reading: map[columnRead]bool{}}
 }
 
 // alias returns a name for a DuckDB relation that nothing else has.

@@ -2,6 +2,7 @@ package googlesql
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -32,6 +33,7 @@ func (d *DML) Translate(options Options) (result Translation, err error) {
 			m.from += ", " + t.from(d.from, s)
 		}
 		where := t.condition(d.where, s.within("WHERE clause"), "WHERE clause")
+		t.filter(d.where, s, s.vars)
 		values := m.nulls()
 		if d.kind == "UPDATE" {
 			values = m.updated(d.set, s)
@@ -40,12 +42,20 @@ func (d *DML) Translate(options Options) (result Translation, err error) {
 	case "MERGE":
 		result.SQL = m.merge()
 	}
-	for _, c := range relation.Columns {
-		if !c.Hidden {
-			result.Columns = append(result.Columns, c)
-		}
+	result.Columns = m.columns()
+	result.Scans = t.finish()
+	switch own := result.Scans[0]; {
+	case d.kind == "INSERT":
+		result.Scans = result.Scans[1:]
+	case d.changes():
+		result.Scans = append(result.Scans, &Scan{Table: own.Table, All: true, Filters: own.Filters})
 	}
 	return result, nil
+}
+
+// changes says whether the statement may change or delete rows.
+func (d *DML) changes() bool {
+	return d.kind != "MERGE" || slices.ContainsFunc(d.whens, func(w mergeWhen) bool { return w.action != "INSERT" })
 }
 
 type dmlTarget struct {
@@ -190,6 +200,7 @@ func (m *dmlTarget) insert() string {
 	columns := m.columns()
 	if d.query != nil {
 		r := m.query(d.query, nil)
+		m.readColumns(r)
 		if len(r.columns) != len(positions) {
 			fail(d.query.offset(), "Inserted row has wrong column count; Has %d, expected %d", len(r.columns), len(positions))
 		}

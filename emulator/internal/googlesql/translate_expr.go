@@ -119,6 +119,7 @@ func (t *translator) in(e *inExpr, s *scope) value {
 		return negate(t.inArray(of, array, e.offset()), e.not)
 	case e.query != nil:
 		r := t.query(e.query, s)
+		t.readColumns(r)
 		if len(r.columns) != 1 {
 			fail(e.query.offset(), "Subquery of type IN must have only one output column")
 		}
@@ -215,6 +216,7 @@ func (t *translator) subquery(e *subqueryExpr, s *scope) value {
 	if e.kind == "EXISTS" {
 		return value{sql: "EXISTS (" + r.sql + ")", typ: Of(Bool)}
 	}
+	t.readColumns(r)
 	what := map[string]string{"": "Scalar", "ARRAY": "ARRAY"}[e.kind]
 	if len(r.columns) != 1 {
 		fail(e.offset(), "%s subquery cannot have more than one column unless using SELECT AS STRUCT to build STRUCT values", what)

@@ -89,6 +89,7 @@ func (t *translator) table(ref *TableRef) (string, *rangeVar, Relation) {
 	for _, c := range relation.Columns {
 		v.columns = append(v.columns, scopeColumn{name: c.Name, typ: c.Type, sql: alias + "." + quoteName(c.Name), hidden: c.Hidden})
 	}
+	t.scan(&resolved, relation, v)
 	return relation.SQL + " AS " + alias, v, relation
 }
 
@@ -149,6 +150,14 @@ func (t *translator) join(n *joinNode, s *scope) string {
 	switch {
 	case n.on != nil:
 		on = t.condition(n.on, s.within("JOIN ON clause"), "JOIN ON clause")
+		switch n.kind {
+		case "INNER":
+			t.filter(n.on, s, s.vars)
+		case "LEFT":
+			t.filter(n.on, s, s.vars[before:])
+		case "RIGHT":
+			t.filter(n.on, s, s.vars[:before])
+		}
 	case n.using != nil:
 		on = t.using(n, s, before)
 	case !lateral:
@@ -169,16 +178,17 @@ func (t *translator) using(n *joinNode, s *scope, before int) string {
 		if !okLeft || !okRight {
 			fail(column.at, "Column %s in USING clause not found on %s side of join", column.text, map[bool]string{true: "right", false: "left"}[okLeft])
 		}
+		t.read(mixed(l.origin, r.origin))
 		conditions = append(conditions, t.compare("=", l, r, column.at).sql)
-		c := scopeColumn{name: column.text, typ: l.typ, sql: l.sql}
+		c := scopeColumn{name: column.text, typ: l.typ, sql: l.sql, origin: l.origin}
 		switch n.kind {
 		case "RIGHT":
-			c.sql, c.typ = r.sql, r.typ
+			c.sql, c.typ, c.origin = r.sql, r.typ, r.origin
 		case "FULL":
 			typ := supertype([]value{l, r})
 			a, _ := t.coerce(l, typ)
 			b, _ := t.coerce(r, typ)
-			c.sql, c.typ = "coalesce("+a.sql+", "+b.sql+")", typ
+			c.sql, c.typ, c.origin = "coalesce("+a.sql+", "+b.sql+")", typ, mixed(l.origin, r.origin)
 		}
 		merged = append(merged, c)
 	}

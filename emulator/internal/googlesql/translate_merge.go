@@ -17,6 +17,7 @@ func (m *dmlTarget) merge() string {
 	target := fmt.Sprintf("(SELECT *, true AS %s_t FROM %s) AS %s", mark, m.relation.SQL, m.alias)
 	sourceItem := sourceMark(sourceSQL, mark)
 	on := m.condition(d.where, both, "MERGE ON condition")
+	m.filter(d.where, both, []*rangeVar{m.target})
 
 	clause, action := "CASE", "CASE _clause"
 	columns := m.columns()
@@ -73,6 +74,9 @@ func (m *dmlTarget) mergeInsert(c *insertClause, s *scope) []string {
 	var outputs []output
 	for _, v := range s.vars {
 		outputs = append(outputs, starOf(v, nil)...)
+	}
+	for _, o := range outputs {
+		m.read(o.origin)
 	}
 	if len(outputs) != len(positions) {
 		fail(c.offset(), "INSERT ROW has wrong column count; Has %d, expected %d", len(outputs), len(positions))

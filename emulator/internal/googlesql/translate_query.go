@@ -2,12 +2,16 @@ package googlesql
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
 
 // query translates a query that stands in outer.
 func (t *translator) query(q *query, outer *scope) *relation {
+	if t.filtering {
+		fail(q.offset(), "Not supported: a subquery that filters partitions")
+	}
 	s := &scope{outer: outer, ctes: map[string]*relation{}}
 	prefix := t.with(q, s)
 	var r *relation
@@ -36,7 +40,13 @@ func (t *translator) wrap(r *relation, q *query, s *scope) *relation {
 	alias := t.lastAlias()
 	for i, c := range r.columns {
 		items[i] = c.sql
-		columns[i] = value{sql: alias + "." + c.sql, typ: c.typ}
+		columns[i] = value{sql: alias + "." + c.sql, typ: c.typ, origin: c.origin}
+	}
+	if q.limit != nil { // a filter of the rows that are left is none of those before
+		wrapped.columns = slices.Clone(r.columns)
+		for i, c := range r.columns {
+			wrapped.columns[i].origin = mixed(c.origin)
+		}
 	}
 	wrapped.sql = "SELECT " + strings.Join(items, ", ") + " FROM (" + r.sql + ") AS " + alias
 	wrapped.sql += t.orderBy(q.orderBy, inner, columns) + t.limit(q)
@@ -54,7 +64,7 @@ func (t *translator) rangeOf(r *relation, name string) *rangeVar {
 		v.columns = append(v.columns, c)
 	}
 	if r.value != nil {
-		v.setValue(value{sql: v.columns[0].sql, typ: r.value})
+		v.setValue(value{sql: v.columns[0].sql, typ: r.value, origin: mixed(r.columns[0].origin)})
 	}
 	return v
 }
@@ -64,12 +74,12 @@ func (t *translator) rangeOf(r *relation, name string) *rangeVar {
 func (v *rangeVar) setValue(whole value) {
 	v.value = &whole
 	if whole.typ.Kind != Struct {
-		v.columns = []scopeColumn{{name: v.name, typ: whole.typ, sql: whole.sql}}
+		v.columns = []scopeColumn{{name: v.name, typ: whole.typ, sql: whole.sql, origin: whole.origin}}
 		return
 	}
 	v.columns = nil
 	for i, f := range whole.typ.Fields {
-		v.columns = append(v.columns, scopeColumn{name: f.Name, typ: f.Type, sql: "struct_extract(" + whole.sql + ", " + quoteText(whole.typ.fieldName(i)) + ")"})
+		v.columns = append(v.columns, scopeColumn{name: f.Name, typ: f.Type, sql: "struct_extract(" + whole.sql + ", " + quoteText(whole.typ.fieldName(i)) + ")", origin: whole.origin})
 	}
 }
 
@@ -105,6 +115,8 @@ func (t *translator) recursive(c cte, union *setNode, alias string, s *scope) *r
 	first := t.body(union.left, s)
 	inner := &scope{outer: s, ctes: map[string]*relation{fold(c.name.text): {sql: alias, columns: first.columns, value: first.value}}}
 	second := t.body(union.right, inner)
+	t.readColumns(first)
+	t.readColumns(second)
 	if len(first.columns) != len(second.columns) {
 		fail(union.offset(), "Queries in %s have mismatched column count", union.op)
 	}
@@ -137,6 +149,10 @@ func (t *translator) setOperation(n *setNode, s *scope) *relation {
 		fail(n.right.offset(), "Queries in %s have mismatched column count; query 1 has %d columns, query 2 has %d columns", n.op, len(left.columns), len(right.columns))
 	}
 	result := &relation{value: left.value}
+	if n.op != "UNION ALL" { // which compare whole rows
+		t.readColumns(left)
+		t.readColumns(right)
+	}
 	types := make([]*Type, len(left.columns))
 	for i, l := range left.columns {
 		r := right.columns[i]
@@ -145,6 +161,7 @@ func (t *translator) setOperation(n *setNode, s *scope) *relation {
 			fail(n.right.offset(), "Column %d in %s has incompatible types: %s, %s", i+1, n.op, l.typ, r.typ)
 		}
 		l.typ = types[i]
+		l.origin = mixed(l.origin, r.origin)
 		result.columns = append(result.columns, l)
 	}
 	if result.value != nil {
@@ -183,6 +200,9 @@ func (t *translator) orderBy(items []orderItem, s *scope, columns []value) strin
 	keys := make([]string, len(items))
 	for i, o := range items {
 		n, ok := ordinal(o.of)
+		if ok && n >= 1 && n <= len(columns) {
+			t.read(columns[n-1].origin)
+		}
 		switch {
 		case !ok:
 			keys[i] = orderKey(t.expr(o.of, s), o)

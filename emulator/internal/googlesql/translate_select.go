@@ -16,6 +16,9 @@ type output struct {
 // selectQuery translates a SELECT with q's ORDER BY and LIMIT, which see its columns.
 func (t *translator) selectQuery(n *selectNode, q *query, outer *scope) *relation {
 	s := &scope{outer: outer, windows: map[string]*window{}}
+	around := t.windowed
+	t.windowed = false
+	defer func() { t.windowed = around }()
 	from := ""
 	if n.from != nil {
 		from = " FROM " + t.from(n.from, s)
@@ -26,6 +29,7 @@ func (t *translator) selectQuery(n *selectNode, q *query, outer *scope) *relatio
 	where := ""
 	if n.where != nil {
 		where = " WHERE " + t.condition(n.where, s.within("WHERE clause"), "WHERE clause")
+		t.filter(n.where, s, s.vars)
 	}
 	var outputs []output
 	for _, item := range n.items {
@@ -44,6 +48,11 @@ func (t *translator) selectQuery(n *selectNode, q *query, outer *scope) *relatio
 	}
 	if n.qualify != nil {
 		tail += " QUALIFY " + t.condition(n.qualify, s, "QUALIFY clause")
+	}
+	if t.windowed || q.limit != nil {
+		for i := range outputs {
+			outputs[i].origin = mixed(outputs[i].origin)
+		}
 	}
 	r := t.selectList(n, outputs)
 	r.sql += from + tail
@@ -93,6 +102,7 @@ func (t *translator) selectList(n *selectNode, outputs []output) *relation {
 	case "STRUCT":
 		typ := &Type{Kind: Struct}
 		var values []string
+		var origins []*origin
 		seen := map[string]bool{}
 		for _, o := range outputs {
 			if seen[fold(o.name)] && o.name != "" {
@@ -101,9 +111,10 @@ func (t *translator) selectList(n *selectNode, outputs []output) *relation {
 			seen[fold(o.name)] = true
 			typ.Fields = append(typ.Fields, Field{Name: o.name, Type: notNull(o.typ)})
 			values = append(values, typed(o.value))
+			origins = append(origins, o.origin)
 		}
 		r.value = typ
-		r.columns = []scopeColumn{{typ: typ, sql: "v"}}
+		r.columns = []scopeColumn{{typ: typ, sql: "v", origin: mixed(origins...)}}
 		r.sql += packStruct(typ, values) + " AS v"
 		return r
 	case "VALUE":
@@ -111,13 +122,14 @@ func (t *translator) selectList(n *selectNode, outputs []output) *relation {
 			fail(n.offset(), "SELECT AS VALUE query must have exactly one column")
 		}
 		r.value = outputs[0].typ
-		r.columns = []scopeColumn{{typ: outputs[0].typ, sql: "v"}}
+		r.columns = []scopeColumn{{typ: outputs[0].typ, sql: "v", origin: mixed(outputs[0].origin)}}
 		r.sql += typed(outputs[0].value) + " AS v"
 		return r
 	}
 	used := map[string]bool{}
 	for i, o := range outputs {
 		if n.distinct {
+			t.read(o.origin)
 			groupable(o.typ, n.offset(), "SELECT DISTINCT")
 		}
 		column := o.name
@@ -125,7 +137,7 @@ func (t *translator) selectList(n *selectNode, outputs []output) *relation {
 			column = fmt.Sprintf("_c%d", k)
 		}
 		used[fold(column)] = true
-		r.columns = append(r.columns, scopeColumn{name: o.name, typ: o.typ, sql: quoteName(column)})
+		r.columns = append(r.columns, scopeColumn{name: o.name, typ: o.typ, sql: quoteName(column), origin: o.origin})
 		r.sql += comma(i) + typed(o.value) + " AS " + quoteName(column)
 	}
 	return r
@@ -168,11 +180,17 @@ func (t *translator) groupBy(g *grouping, outputs []output, s *scope) string {
 		return ""
 	}
 	if g.all {
+		for _, o := range outputs {
+			t.read(o.origin)
+		}
 		return " GROUP BY ALL"
 	}
 	parts := make([]string, len(g.items))
 	for i, e := range g.items {
 		position := groupPosition(e, outputs)
+		if position > 0 {
+			t.read(outputs[position-1].origin)
+		}
 		switch {
 		case position == 0:
 			v := t.expr(e, s.within("GROUP BY"))

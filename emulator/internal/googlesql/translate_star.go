@@ -5,8 +5,14 @@ import "strings"
 // expand translates an item of the list, * to all its columns.
 func (t *translator) expand(item selectItem, s *scope) []output {
 	if !item.star {
-		v := t.expr(item.of, s)
-		return []output{{name: orElse(item.alias, implied(item.of)), value: v, of: item.of}}
+		o := output{name: orElse(item.alias, implied(item.of)), of: item.of}
+		of := t.collect(func() { o.value = t.expr(item.of, s) })
+		switch item.of.(type) {
+		case *pathExpr, *parenExpr:
+			of.same = o.origin != nil && o.origin.same
+		}
+		o.origin = of
+		return []output{o}
 	}
 	var outputs []output
 	switch {
@@ -20,7 +26,12 @@ func (t *translator) expand(item selectItem, s *scope) []output {
 			outputs = append(outputs, starOf(v, s.merged)...)
 		}
 	default:
-		outputs = t.starOfValue(item.of, s)
+		of := t.collect(func() { outputs = t.starOfValue(item.of, s) })
+		for i := range outputs {
+			if len(of.reads) > 0 { // a STRUCT's fields
+				outputs[i].origin = of
+			}
+		}
 	}
 	return t.adjust(item, outputs, s)
 }
@@ -74,7 +85,8 @@ func (t *translator) adjust(item selectItem, outputs []output, s *scope) []outpu
 		found := false
 		for i := range outputs {
 			if strings.EqualFold(outputs[i].name, r.alias) {
-				outputs[i].value, found = t.expr(r.of, s), true
+				of := t.collect(func() { outputs[i].value = t.expr(r.of, s) })
+				outputs[i].origin, found = of, true
 			}
 		}
 		if !found {

@@ -16,6 +16,8 @@ type value struct {
 	// chain is the operator between the operands that the text's outer parentheses hold:
 	// the same operator after it needs no more of them, which spares DuckDB's parser depth.
 	chain string
+	// origin is what a FROM item's column is made of.
+	origin *origin
 }
 
 // joined is an operator between two operands that associates to the left.
