@@ -119,9 +119,15 @@ func (k *keyer) split(e *change.Event, sequence change.Sequence, ordinal bool, r
 func (k *keyer) keyOfDelete(e *change.Event) error {
 	k.columns = k.columns[:0]
 	for _, name := range k.key {
+		image := e.Before
 		v, ok := k.trusted(e, name)
 		if !ok {
+			image = e.Key
 			v, ok = find(e.Key, name)
+		}
+		if ok && isRepeated(image, name) {
+			return refuse(StageKey, rowproto.ReasonAmbiguous,
+				"column %s of the key of %s is there twice: BigQuery's names know no case", name, k.plan.Table().Name)
 		}
 		if !ok {
 			return refuse(StageKey, rowproto.ReasonMissingKey,
@@ -195,4 +201,16 @@ func find(columns []change.Column, name string) (change.Value, bool) {
 		}
 	}
 	return change.Value{}, false
+}
+
+// isRepeated reports whether more than one column has the name, as BigQuery matches
+// names. An UPSERT's encoder refuses such a row.
+func isRepeated(columns []change.Column, name string) bool {
+	n := 0
+	for i := range columns {
+		if strings.EqualFold(columns[i].Name, name) {
+			n++
+		}
+	}
+	return n > 1
 }

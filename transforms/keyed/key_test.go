@@ -139,6 +139,8 @@ func TestKeyer_split(t *testing.T) {
 		{name: "unavailable key", op: change.OpUpdate, after: "order_id=1 line=?", wantReason: rowproto.ReasonUnavailable, wantErr: "column line"},
 		{name: "bad key", op: change.OpUpdate, after: "order_id=1 line=x", wantReason: rowproto.ReasonBadValue, wantErr: "column line"},
 		{name: "a key that is there twice", op: change.OpUpdate, after: "order_id=1 line=1 LINE=2", wantReason: rowproto.ReasonAmbiguous, wantErr: "column line"},
+		{name: "delete, a key that is there twice", op: change.OpDelete, before: "order_id=1 LINE=2 line=1", wantReason: rowproto.ReasonAmbiguous, wantErr: "column line"},
+		{name: "delete by a key that is there twice", op: change.OpDelete, key: "order_id=1 LINE=2 line=1", wantReason: rowproto.ReasonAmbiguous, wantErr: "column line"},
 		{name: "delete by the message's key", op: change.OpDelete, key: "line=2 order_id=1", want: "DELETE order_id=1 line=2 @7/5/5/1 0/1"},
 		{name: "delete by the before image", op: change.OpDelete, before: "order_id=1 line=2 sku=a", want: "DELETE order_id=1 line=2 @7/5/5/1 0/1"},
 		{
