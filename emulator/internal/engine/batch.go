@@ -12,6 +12,7 @@ type Batch struct {
 	table    *Table
 	schema   *Schema // the one that the rows were read for
 	cdc      bool    // pending changes; else rows of the baseline
+	loaded   bool    // by a load job
 	rows     [][]driver.Value
 	done     chan error // gets one error, or nil when the rows are durable
 	now      time.Time
@@ -39,6 +40,9 @@ func (e *Engine) NewBatch(t *Table, s *Schema, cdc bool, rows int) *Batch {
 // that is added lacks one. Nil is for none.
 func (b *Batch) UseDefaults(defaults []bool) { b.defaults = defaults }
 
+// Loaded says that the rows which follow are a load job's, not streamed.
+func (b *Batch) Loaded() { b.loaded = true }
+
 // SchemaVersion is that of the schema that the rows were read for.
 func (b *Batch) SchemaVersion() int64 { return b.schema.Version }
 
@@ -60,12 +64,14 @@ func (b *Batch) Add(values []any, sequence Sequence, deleted bool) error {
 	for i, section := range sequence.sections {
 		row[i] = section
 	}
-	kind := rowInserted
+	kind := rowStreamed
 	switch {
 	case deleted:
 		kind = rowDeleted
 	case b.cdc:
 		kind = rowUpserted
+	case b.loaded:
+		kind = rowInserted
 	}
 	row[4], row[5], row[7] = sequence.count, b.ordinal, kind // row[6] is when it is ingested: see place
 	for i, column := range s.Columns {

@@ -21,7 +21,7 @@ func (s *Snapshot) Appends(ref TableRef, start, end time.Time) (Relation, error)
 	if err != nil {
 		return Relation{}, err
 	}
-	return f.changes(fmt.Sprintf("'INSERT' AS _op, _at AS _happened FROM %%s WHERE _kind = %d AND _at %s", rowInserted, p), ""), nil
+	return f.changes(fmt.Sprintf("'INSERT' AS _op, _at AS _happened FROM %%s WHERE _kind IN (%d, %d) AND _at %s", rowInserted, rowStreamed, p), ""), nil
 }
 
 // Changes is CHANGES(TABLE t, start, end): the rows that were inserted and updated,

@@ -19,15 +19,18 @@ const (
 	metaDDL     = "_s1 UBIGINT, _s2 UBIGINT, _s3 UBIGINT, _s4 UBIGINT, _sn UTINYINT, _ord BIGINT, _at BIGINT, _kind UTINYINT"
 	metaColumns = "_s1, _s2, _s3, _s4, _sn, _ord, _at, _kind"
 	metaCount   = 8
+	// rowMeta follows the columns where rows are read: _at is NULL in a pending change.
+	rowMeta = "_ord, _at, _kind"
 )
 
 // What a stored row is. All but rowDeleted are live.
 const (
 	rowDeleted  uint8 = iota // a DELETE, remembered so that an older UPSERT which arrives later doesn't bring the row back
-	rowInserted              // plain: an INSERT, a load, streaming without a change type
+	rowInserted              // plain: an INSERT or a load
 	rowUpdated               // by DML
 	rowUpserted              // a change that is pending, or that was applied and brought a new key
 	rowReplaced              // by a change that was applied, which replaced a row of its key
+	rowStreamed              // plain, streamed without a change type
 )
 
 // The names of a table's DuckDB tables. They hold numbers, not BigQuery's names,

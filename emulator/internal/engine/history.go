@@ -54,7 +54,7 @@ func (e *Engine) trimHistory(ctx context.Context, t *Table) error {
 	return nil
 }
 
-// pastSQL selects the columns of the rows that the baseline had at a time, and _ord.
+// pastSQL selects the columns of the rows that the baseline had at a time, and rowMeta.
 func (s *Snapshot) pastSQL(f *frozen, at time.Time) (string, error) {
 	micros, now := at.UnixMicro(), s.at.UnixMicro()
 	switch {
@@ -72,7 +72,7 @@ func (s *Snapshot) pastSQL(f *frozen, at time.Time) (string, error) {
 	for _, c := range f.schema.Columns {
 		names = append(names, columnName(c))
 	}
-	columns := strings.Join(append(names, "_ord"), ", ")
+	columns := strings.Join(append(names, rowMeta), ", ")
 	query := fmt.Sprintf("SELECT %s FROM %s WHERE _kind > 0 AND _at <= %d", columns, baseName(f.table.id), micros)
 	if f.hasHistory {
 		query += fmt.Sprintf(" UNION ALL SELECT %s FROM %s WHERE _at <= %d AND _ended > %d", columns, historyName(f.table.id), micros, micros)

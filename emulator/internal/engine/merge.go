@@ -127,18 +127,18 @@ FROM %s AS b JOIN (SELECT * FROM (%s) AS p ANTI JOIN lost ON p._ord = lost._ord)
 }
 
 // currentSQL selects the columns of the rows that the table has with all pending
-// changes applied, and _ord: BigQuery's runtime merge. It leaves the table as it is.
+// changes applied, and rowMeta: BigQuery's runtime merge. It leaves the table as it is.
 func (s *Schema) currentSQL(id int64, generations []generation, forgotten int64) string {
-	list := func(qualifier string) string {
-		names := make([]string, 0, len(s.Columns)+1)
+	list := func(qualifier, at string) string {
+		names := make([]string, 0, len(s.Columns)+3)
 		for _, c := range s.Columns {
 			names = append(names, qualifier+columnName(c))
 		}
-		return strings.Join(append(names, qualifier+"_ord"), ", ")
+		return strings.Join(append(names, qualifier+"_ord", at, qualifier+"_kind"), ", ")
 	}
 	base := baseName(id)
 	if len(generations) == 0 || len(s.Key) == 0 {
-		return fmt.Sprintf("SELECT %s FROM %s WHERE _kind > 0", list(""), base)
+		return fmt.Sprintf("SELECT %s FROM %s WHERE _kind > 0", list("", "_at"), base)
 	}
 	pending := s.pendingSQL(id, generations)
 	// A row of the baseline counts unless a later change of its key is pending, a
@@ -148,5 +148,5 @@ SELECT %[2]s FROM %[3]s AS b LEFT JOIN latest AS l ON %[4]s WHERE b._kind > 0 AN
 UNION ALL
 SELECT %[6]s FROM latest AS l ANTI JOIN (SELECT l._ord AS outdated FROM latest AS l JOIN known AS b ON %[4]s WHERE %[7]s) AS o
 ON l._ord = o.outdated WHERE l._kind > 0`,
-		latestSQL(pending, s.winnersSQL(pending)), list("b."), base, s.sameKey("b", "l"), laterSQL("l", "b"), list("l."), laterSQL("b", "l"), forgotten)
+		latestSQL(pending, s.winnersSQL(pending)), list("b.", "b._at"), base, s.sameKey("b", "l"), laterSQL("l", "b"), list("l.", "NULL::BIGINT"), laterSQL("b", "l"), forgotten)
 }

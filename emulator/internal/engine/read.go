@@ -63,7 +63,7 @@ func (e *Engine) Scan(ctx context.Context, ref TableRef, f func(columns []*Colum
 	if len(schema.Key) > 0 {
 		order = strings.Join(append(schema.keyColumns(""), "_ord"), ", ")
 	}
-	rows, err := snapshot.Query(ctx, "SELECT * EXCLUDE (_ord) FROM ("+schema.currentSQL(table.table.id, table.generations, e.forgotten())+") ORDER BY "+order)
+	rows, err := snapshot.Query(ctx, "SELECT * EXCLUDE ("+rowMeta+") FROM ("+schema.currentSQL(table.table.id, table.generations, e.forgotten())+") ORDER BY "+order)
 	if err != nil {
 		return fmt.Errorf("reading table %s: %w", ref, err)
 	}

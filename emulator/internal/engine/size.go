@@ -12,7 +12,7 @@ type Size struct{ Rows, Bytes int64 }
 // Size is how much a read of some columns, nil for all, looks at, in logical bytes as
 // BigQuery counts them: the whole baseline, and where the read is a runtime merge the
 // pending changes too. Else condition, a DuckDB condition on the columns under their
-// BigQuery names, may tell which rows are in the partitions that are read; "" is for all.
+// BigQuery names, _PARTITIONTIME and _PARTITIONDATE among them, may tell which rows are in the partitions that are read; "" is for all.
 // Of the past it is the size of the present.
 func (s *Snapshot) Size(ctx context.Context, ref TableRef, o ReadOptions, columns []string, condition string) (Size, error) {
 	f, err := s.frozen(ref)
@@ -35,7 +35,7 @@ func (s *Snapshot) Size(ctx context.Context, ref TableRef, o ReadOptions, column
 		condition = "true"
 	}
 	query := fmt.Sprintf("SELECT count(*), coalesce(sum(_size), 0)::BIGINT FROM (SELECT %s AS _size, %s FROM %s WHERE _kind > 0) WHERE %s",
-		sizeSQL(chosen), strings.Join(f.schema.namedColumns(), ", "), baseName(f.table.id), condition)
+		sizeSQL(chosen), strings.Join(append(f.schema.namedColumns(), f.partitionColumns(s.at)...), ", "), baseName(f.table.id), condition)
 	var size Size
 	if err := s.tx.QueryRowContext(ctx, query).Scan(&size.Rows, &size.Bytes); err != nil {
 		return Size{}, fmt.Errorf("measuring table %s: %w", ref, err)

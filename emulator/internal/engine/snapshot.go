@@ -24,6 +24,8 @@ type frozen struct {
 	generations []generation
 	stale       bool
 	hasHistory  bool
+	// ingestionUnit is that of partitions by the time of ingestion: hour; "" for others.
+	ingestionUnit string
 	historySince,
 	pastSince, pastRows int64
 }
@@ -96,10 +98,14 @@ func (e *Engine) freeze(ctx context.Context, tables []*Table) (*Snapshot, error)
 
 // freeze returns the table as it is now. The caller holds mu.
 func (t *Table) freeze(now time.Time) *frozen {
-	return &frozen{
+	f := &frozen{
 		table: t, schema: t.schema, generations: t.generations(), stale: t.stale(now),
 		hasHistory: t.hasHistory, historySince: t.settings.HistorySince, pastSince: t.pastSince.Load(), pastRows: t.pastRows,
 	}
+	if ByIngestion(t.resource) {
+		f.ingestionUnit = t.resource.TimePartitioning.Type
+	}
+	return f
 }
 
 // Close ends the snapshot.
@@ -131,6 +137,9 @@ type ReadOptions struct {
 	AsOf time.Time
 	// Rows adds the column _row, a BIGINT that names the row for a Mutation.
 	Rows bool
+	// Partitions adds _PARTITIONTIME, TIMESTAMPTZ, and _PARTITIONDATE, DATE, to a table
+	// that is partitioned by the time of ingestion.
+	Partitions bool
 }
 
 // Relation is a table as DuckDB can query it.
@@ -176,6 +185,9 @@ func (s *Snapshot) Relation(ref TableRef, o ReadOptions) (Relation, error) {
 		return Relation{}, err
 	}
 	names := f.schema.namedColumns()
+	if o.Partitions {
+		names = append(names, f.partitionColumns(s.at)...)
+	}
 	if o.Rows {
 		names = append(names, "_ord AS _row")
 	}

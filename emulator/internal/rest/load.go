@@ -201,6 +201,7 @@ func (l *load) store(ctx context.Context, t *engine.Table, columns []*engine.Col
 		}
 	}
 	batch := l.engine.NewBatch(t, schema, false, len(rows.values))
+	batch.Loaded()
 	stored := int64(0)
 	for n, row := range rows.values {
 		values, missing := make([]any, len(schema.Columns)), make([]bool, len(schema.Columns))
