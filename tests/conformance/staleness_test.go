@@ -28,6 +28,7 @@ var stalenessCases = []testCase{
 	{
 		name: "within max_staleness a query reads the baseline",
 		cites: []string{
+			"If you query the table at T25, then the current version of the table is 5 minutes stale, which is less than the max_staleness interval of 10 minutes.",
 			"In this case, BigQuery returns the baseline version of the table at T20, meaning the data returned is also 5 minutes stale.",
 			"If the time since the last background apply job is within the table's max_staleness interval, BigQuery reads directly from the baseline table.",
 			"When you query a table with the max_staleness option set, BigQuery returns the result based on the value of max_staleness and the time at which the last apply job occurred, which is represented by the table's upsert_stream_apply_watermark timestamp.",
@@ -49,6 +50,8 @@ var stalenessCases = []testCase{
 	{
 		name: "beyond max_staleness a query merges",
 		cites: []string{
+			"For example, if you query the table at T35, and the process of applying pending row modifications has not completed, then the current version of the table is 15 minutes stale, which is greater than the max_staleness interval of 10 minutes.",
+			"Runtime merge jobs: jobs that are triggered by ad hoc GoogleSQL queries that run outside the max_staleness window.",
 			"In this case, at query run time, BigQuery applies all row modifications between T20 and T35 for the current query, meaning the queried data is completely up to date, at the cost of some additional query latency.",
 			"In some cases, however, BigQuery might not complete the process of applying these pending row modifications within the interval.",
 			"If max_staleness isn't set, is set to 0, or the baseline table is older than the max_staleness interval, BigQuery performs a runtime merge of the baseline table and recently streamed row modifications.",
