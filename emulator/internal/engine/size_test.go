@@ -1,6 +1,11 @@
 package engine
 
-import "testing"
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+)
 
 func TestSize(t *testing.T) {
 	c := newClock()
@@ -31,4 +36,28 @@ func TestSize(t *testing.T) {
 	upsert(t, e, table, Sequence{}, int64(1), "", nil, nil, nil, nil, nil, nil, nil)
 	size(ReadOptions{}, []string{"id"}, "id > 1", Size{2, 16})
 	size(ReadOptions{Baseline: true}, []string{"id"}, "id > 1", Size{})
+}
+
+// A short table takes little of the database file.
+func TestFileSize(t *testing.T) {
+	db := filepath.Join(t.TempDir(), "e.db")
+	e := newTestEngine(t, Options{DB: db})
+	const tables = 50
+	for i := range tables {
+		table := staleTable(t, e, fmt.Sprintf("t%d", i), "")
+		upsert(t, e, table, seq(1), int64(1), "one")
+		if err := e.Apply(t.Context(), table); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.Stat(db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if most := int64(tables * 150_000); file.Size() > most {
+		t.Errorf("the file has %d bytes, more than %d", file.Size(), most)
+	}
 }
