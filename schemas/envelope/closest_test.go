@@ -29,6 +29,14 @@ func TestDecode_closest(t *testing.T) {
 		`{"id":1,"__table":"t","__lsn":5}`:    "closest is debezium_flat: it has names that begin with __, but lacks __op or __deleted",
 		`{"specversion":"1.0","data":{}}`:     "closest is cloudevents: it has specversion, but lacks names that begin with iodebezium",
 		`{"source_metadata":[],"payload":{}}`: "closest is datastream: it has payload, an object, but lacks source_metadata, an object",
+
+		`{"database":"d","table":"t","type":"x","data":{}}`: "closest is maxwell: it has database, a string and table, a string and type, a string and data, but lacks ts, a number",
+		`{"isDdl":false,"data":[]}`:                         "closest is canal: it has isDdl or mysqlType and data, an array, but lacks type, a string",
+		`{"schema":"s","table":"t"}`:                        "closest is wal2json: it has schema, a string and table, a string, but lacks action, a letter, or change, an array",
+		`{"data":{"id":1},"metadata":{}}`:                   "closest is dms: it has metadata, an object and data or control, but lacks metadata.record-type",
+		`{"mods":[],"tableName":"t"}`:                       "closest is spanner: it has mods, an array and tableName, a string, but lacks modType, a string",
+		`{"record":{},"action":"insert","metadata":{}}`:     "closest is sequin: it has record, an object and action, a word, but lacks metadata.commit_lsn",
+		`{"_CHANGE_SEQUENCE_NUMBER":"1","id":7}`:            "closest is columns: it has _CHANGE_SEQUENCE_NUMBER, but lacks _CHANGE_TYPE, a string",
 	} {
 		for _, first := range before {
 			d, err := envelope.New(envelope.Options{})
