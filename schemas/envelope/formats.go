@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"beamcdc/schemas/change"
 	"beamcdc/schemas/envelope/canal"
@@ -130,5 +131,14 @@ func decoding(format string, err error) *Error {
 	if !errors.As(err, &e) {
 		e = &Error{Reason: outcome.BadEnvelope, Err: err}
 	}
-	return &Error{Reason: e.Reason, Table: e.Table, Err: fmt.Errorf("decoding %s envelope: %w", format, e.Err)}
+	return &Error{Reason: e.Reason, Table: e.Table, Err: bounded(fmt.Errorf("decoding %s envelope: %w", format, e.Err))}
+}
+
+// bounded bounds what a hostile message can put into an error: a position, as a rule.
+func bounded(err error) error {
+	const limit = 1000
+	if text := err.Error(); len(text) > limit {
+		return errors.New(strings.ToValidUTF8(text[:limit], "") + "…")
+	}
+	return err
 }

@@ -151,6 +151,21 @@ func TestDecode_noValueInErrors(t *testing.T) {
 	}
 }
 
+// TestDecode_longPosition: a position is a message's own text, which an error bounds.
+func TestDecode_longPosition(t *testing.T) {
+	long := strings.Repeat("binlog", 1<<16) + ".1"
+	for _, data := range []string{
+		`{"op":"c","source":{"connector":"mysql","table":"t","file":"` + long + `","pos":4}}`,
+		`{"source_metadata":{"table":"t","database":"b","change_type":"INSERT","log_file":"` + long + `","log_position":4}}`,
+	} {
+		_, _, err := decode(t, envelope.Options{}, change.Message{Data: []byte(data)})
+		e, ok := err.(*envelope.Error) //nolint:errorlint // Decode promises this very type
+		if !ok || e.Reason != envelope.MissingImage || len(e.Error()) > 1100 || !strings.Contains(e.Error(), "position: binlog") {
+			t.Errorf("error %.1200v", err)
+		}
+	}
+}
+
 // TestDecode_allocates: what decoding costs in allocations, on average, since
 // memory is taken in chunks.
 func TestDecode_allocates(t *testing.T) {

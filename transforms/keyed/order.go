@@ -54,7 +54,7 @@ func (o *order) of(e *change.Event) (sequence change.Sequence, ordinal bool, err
 		return arrival(e, o.epoch), true, nil
 	}
 	// Invariant 3: a change without a position never gets a made-up sequence.
-	return sequence, false, refuse(StageKey, ReasonNoPosition, "it has no position to order it by (%s)", e.Position)
+	return sequence, false, refuse(StageKey, ReasonNoPosition, "it has no position to order it by (%.300s)", e.Position)
 }
 
 // arrival returns a sequence by the time at which Pub/Sub took the message: the
