@@ -30,6 +30,18 @@ import (
 // closeTimeout is how long the server may take to end once it was told to.
 const closeTimeout = 5 * time.Second
 
+// help comes before the list of flags.
+const help = `emulator runs a BigQuery for one machine that applies change data capture, until it
+is interrupted. When it takes requests it prints its addresses:
+
+	emulator --project demo --dataset shop
+	ready grpc=127.0.0.1:9060 rest=http://127.0.0.1:9050
+
+Clients need no credentials and no TLS. GET /healthz answers ok; /emulator/v1/clock,
+/apply, /faults and /stats on the REST address are for tests.
+
+`
+
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // the next signal is the system's to handle
@@ -66,6 +78,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
 		flags.SetOutput(stdout)
+		_, _ = fmt.Fprint(stdout, help)
 		flags.PrintDefaults()
 		return 0
 	case err != nil:
