@@ -88,6 +88,13 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	case o.MaxRequestBytes <= 0:
 		return usage(stderr, "--max_request_bytes must be positive")
 	}
+	if o.Buckets != "" {
+		if folder, err := os.Stat(o.Buckets); err != nil {
+			return usage(stderr, "--buckets: "+err.Error())
+		} else if !folder.IsDir() {
+			return usage(stderr, fmt.Sprintf("--buckets: %s is no folder", o.Buckets))
+		}
+	}
 	var faults []emulator.Fault
 	if *script != "" {
 		text, err := os.ReadFile(*script)

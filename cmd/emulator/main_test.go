@@ -132,6 +132,8 @@ func TestExitStatus(t *testing.T) {
 		{[]string{"extra"}, 2, "extra"},
 		{[]string{"--max_request_bytes=0"}, 2, "max_request_bytes"},
 		{[]string{"--max_request_bytes=many"}, 2, "many"},
+		{[]string{"--buckets=absent"}, 2, "absent"},
+		{[]string{"--buckets=main.go"}, 2, "main.go is no folder"},
 		{[]string{"--grpc_addr=256.0.0.1:1"}, 1, "listening for gRPC"},
 		{[]string{"--grpc_addr=127.0.0.1:0", "--rest_addr=127.0.0.1:0", "--dataset=no-dash"}, 1, "no-dash"},
 		{[]string{"--grpc_addr=127.0.0.1:0", "--rest_addr=127.0.0.1:0", "--db", filepath.Join(t.TempDir(), "absent", "x.db")}, 1, "opening the database"},
