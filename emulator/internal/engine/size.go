@@ -12,8 +12,9 @@ type Size struct{ Rows, Bytes int64 }
 // Size is how much a read of some columns, nil for all, looks at, in logical bytes as
 // BigQuery counts them: the whole baseline, and where the read is a runtime merge the
 // pending changes too. Else condition, a DuckDB condition on the columns under their
-// BigQuery names, _PARTITIONTIME and _PARTITIONDATE among them, may tell which rows are in the partitions that are read; "" is for all.
-// Of the past it is the size of the present.
+// BigQuery names, _PARTITIONTIME and _PARTITIONDATE among them, may tell which rows are
+// in the partitions that are read; "" is for all. Of the past it is the size of the
+// present.
 func (s *Snapshot) Size(ctx context.Context, ref TableRef, o ReadOptions, columns []string, condition string) (Size, error) {
 	f, err := s.frozen(ref)
 	if err != nil {

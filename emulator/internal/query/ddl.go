@@ -137,7 +137,7 @@ func (s *run) createAs(ctx context.Context, c *googlesql.CreateTable, a *engine.
 	}
 	s.referenced(reads)
 	translate := func(snapshot *engine.Snapshot) (googlesql.Translation, error) {
-		return c.As.Translate(s.options(&resolver{run: s, ctx: ctx, snapshot: snapshot}, snapshot.Time()))
+		return (&resolver{run: s, ctx: ctx, snapshot: snapshot}).translate(c.As)
 	}
 	snapshot, err := s.engine.Snapshot(ctx, reads)
 	if err != nil {

@@ -27,7 +27,7 @@ func (s *run) mutate(ctx context.Context, d *googlesql.DML) error {
 		return engine.Invalid("%s is not allowed for this operation because it is currently a VIEW.", target)
 	}
 	mutation := engine.Mutation{Target: target, Reads: reads, Build: func(snapshot *engine.Snapshot) (string, []any, []string, error) {
-		translation, err := d.Translate(s.options(&resolver{run: s, ctx: ctx, snapshot: snapshot, target: d.Target}, snapshot.Time()))
+		translation, err := (&resolver{run: s, ctx: ctx, snapshot: snapshot, target: d.Target}).translate(d)
 		if err != nil {
 			return "", nil, nil, err
 		}

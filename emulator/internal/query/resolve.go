@@ -127,6 +127,7 @@ type resolver struct {
 	snapshot *engine.Snapshot
 	target   *googlesql.TableRef // of DML; nil otherwise
 	depth    int
+	scans    *scans // nil if nobody asks for them
 }
 
 // Table returns the relation that a reference names.
@@ -139,7 +140,7 @@ func (r *resolver) Table(ref *googlesql.TableRef) (googlesql.Relation, error) {
 		return googlesql.Relation{}, err
 	}
 	if ref.Wildcard {
-		return r.wildcardRelation(name)
+		return r.wildcardRelation(ref, name)
 	}
 	t, err := r.engine.Table(name)
 	if err != nil {
@@ -153,7 +154,7 @@ func (r *resolver) Table(ref *googlesql.TableRef) (googlesql.Relation, error) {
 	}
 	// The target may be read elsewhere in the statement too, where the rows' names do no harm.
 	isTarget := r.target != nil && slices.Equal(ref.Path, r.target.Path) && ref.AsOf == ""
-	o := engine.ReadOptions{Rows: isTarget, Everything: isTarget || r.everything}
+	o := engine.ReadOptions{Rows: isTarget, Everything: isTarget || r.everything, Partitions: true}
 	if ref.AsOf != "" {
 		if o.AsOf, err = r.time(ref.AsOf); err != nil {
 			return googlesql.Relation{}, err
@@ -173,6 +174,15 @@ func (r *resolver) Table(ref *googlesql.TableRef) (googlesql.Relation, error) {
 		}
 	}
 	result := googlesql.Relation{SQL: relation.SQL, Columns: columnsOf(relation.Schema.Columns)}
+	read := scanned{refs: []engine.TableRef{name}, schema: relation.Schema, options: o}
+	if !relation.RuntimeMerge { // which reads all
+		result.Partitioning = partitionColumns(t.Resource())
+		read.filtered = t
+	}
+	r.note(ref, read)
+	if engine.ByIngestion(t.Resource()) {
+		result.Columns = append(result.Columns, pseudoColumns...)
+	}
 	if o.Rows {
 		result.RowID = "_row"
 		addDefaults(result.Columns, t.Resource().Schema)
@@ -207,6 +217,9 @@ func (r *resolver) viewRelation(t *engine.Table) (googlesql.Relation, error) {
 	if err != nil {
 		return googlesql.Relation{}, fmt.Errorf("view %s: %w", t.Ref(), err)
 	}
+	if r.scans != nil {
+		r.scans.ofViews = append(r.scans.ofViews, translation.Scans...)
+	}
 	var names []string
 	if schema := t.Resource().Schema; schema != nil {
 		for _, f := range schema.Fields {
@@ -234,6 +247,7 @@ func (r *resolver) changes(ref *googlesql.TableRef, name engine.TableRef) (googl
 	if err != nil {
 		return googlesql.Relation{}, err
 	}
+	r.note(ref, scanned{refs: []engine.TableRef{name}, schema: relation.Schema, options: engine.ReadOptions{Baseline: true}})
 	columns := append(columnsOf(relation.Schema.Columns),
 		googlesql.Column{Name: "_CHANGE_TYPE", Type: googlesql.Of(googlesql.String)},
 		googlesql.Column{Name: "_CHANGE_TIMESTAMP", Type: googlesql.Of(googlesql.Timestamp)})
@@ -255,15 +269,17 @@ func (r *resolver) time(expression string) (time.Time, error) {
 
 // wildcardRelation is the tables whose names begin alike, with the columns of the
 // one that was created last, and the rest of each name as _TABLE_SUFFIX.
-func (r *resolver) wildcardRelation(name engine.TableRef) (googlesql.Relation, error) {
+func (r *resolver) wildcardRelation(ref *googlesql.TableRef, name engine.TableRef) (googlesql.Relation, error) {
 	matching, err := r.wildcard(name)
 	if err != nil {
 		return googlesql.Relation{}, err
 	}
 	latest := slices.MaxFunc(matching, func(a, b *engine.Table) int { return int(a.Resource().CreationTime - b.Resource().CreationTime) })
 	columns := latest.Schema().Columns
+	read := scanned{schema: latest.Schema()}
 	var selects []string
 	for _, t := range matching {
+		read.refs = append(read.refs, t.Ref())
 		relation, err := r.snapshot.Relation(t.Ref(), engine.ReadOptions{})
 		if err != nil {
 			return googlesql.Relation{}, err
@@ -271,6 +287,7 @@ func (r *resolver) wildcardRelation(name engine.TableRef) (googlesql.Relation, e
 		suffix := strings.TrimPrefix(t.Ref().Table, strings.TrimSuffix(name.Table, "*"))
 		selects = append(selects, fmt.Sprintf("SELECT %s, %s AS _TABLE_SUFFIX FROM %s", sharedColumns(columns, relation.Schema), literal(suffix, googlesql.Of(googlesql.String)), relation.SQL))
 	}
+	r.note(ref, read)
 	result := googlesql.Relation{SQL: "(" + strings.Join(selects, " UNION ALL ") + ")", Columns: columnsOf(columns)}
 	result.Columns = append(result.Columns, googlesql.Column{Name: "_TABLE_SUFFIX", Type: googlesql.Of(googlesql.String), Hidden: true})
 	return result, nil

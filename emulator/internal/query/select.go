@@ -31,7 +31,7 @@ func (s *run) selectRows(ctx context.Context, q *googlesql.Query) error {
 		return err
 	}
 	defer snapshot.Close()
-	translation, err := q.Translate(s.options(&resolver{run: s, ctx: ctx, snapshot: snapshot}, snapshot.Time()))
+	translation, err := (&resolver{run: s, ctx: ctx, snapshot: snapshot}).translate(q)
 	if err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func (s *run) selectInto(ctx context.Context, q *googlesql.Query, reads []engine
 	target := *s.request.Destination
 	s.result.Target = &target
 	build := func(snapshot *engine.Snapshot) (googlesql.Translation, error) {
-		return q.Translate(s.options(&resolver{run: s, ctx: ctx, snapshot: snapshot}, snapshot.Time()))
+		return (&resolver{run: s, ctx: ctx, snapshot: snapshot}).translate(q)
 	}
 	t, err := s.engine.Table(target)
 	if err == nil && (s.request.WriteDisposition == "" || s.request.WriteDisposition == "WRITE_EMPTY") {
