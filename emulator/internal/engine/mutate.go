@@ -52,7 +52,7 @@ func (e *Engine) Mutate(ctx context.Context, m Mutation) (Changed, error) {
 		return Changed{}, err
 	}
 	defer snapshot.Close() // after a commit it does nothing
-	f, err := snapshot.frozen(m.Target)
+	f, err := snapshot.own(t)
 	if err != nil {
 		return Changed{}, err
 	}
@@ -107,7 +107,7 @@ func (e *Engine) Truncate(ctx context.Context, ref TableRef) (int64, error) {
 		return 0, err
 	}
 	defer snapshot.Close() // after a commit it does nothing
-	f, err := snapshot.frozen(ref)
+	f, err := snapshot.own(t)
 	if err != nil {
 		return 0, err
 	}

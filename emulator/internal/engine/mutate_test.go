@@ -214,3 +214,25 @@ func TestCreateTableAs(t *testing.T) {
 	wantError(t, err, 400, "Could not convert")
 	wantRows(t, e, "t", `{"k":"10","v":"v0"}`, `{"k":"11","v":"v1"}`)
 }
+
+// A table that took the name of one which a statement was about to change isn't
+// changed in its place: nothing keeps applies and others from it.
+func TestSnapshot_own(t *testing.T) {
+	e := newTestEngine(t, Options{})
+	old := staleTable(t, e, "t", "")
+	if err := e.DropTable(t.Context(), testRef("t")); err != nil {
+		t.Fatal(err)
+	}
+	next := staleTable(t, e, "t", "")
+	s, err := e.Snapshot(t.Context(), []TableRef{testRef("t")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if _, err := s.own(old); err == nil || !strings.Contains(err.Error(), "was replaced") {
+		t.Errorf("error %v", err)
+	}
+	if _, err := s.own(next); err != nil {
+		t.Error(err)
+	}
+}

@@ -167,6 +167,16 @@ func (s *Snapshot) frozen(ref TableRef) (*frozen, error) {
 	return f, nil
 }
 
+// own is frozen for a caller that holds the table's admin: a table that has taken its
+// name since is another one, which may be rewritten meanwhile.
+func (s *Snapshot) own(t *Table) (*frozen, error) {
+	f, err := s.frozen(t.ref)
+	if err == nil && f.table != t {
+		return nil, NotFound("Not found: Table %s: it was replaced as the statement began", t.ref)
+	}
+	return f, err
+}
+
 // Relation is one of the tables that the snapshot was begun with, by default as
 // BigQuery shows it at the snapshot's instant: the baseline within max_staleness of
 // the last apply, else with all pending changes.
