@@ -2,11 +2,15 @@ package writeapi
 
 import (
 	"bytes"
+	"context"
 	"fmt"
+	"io"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"cloud.google.com/go/bigquery/storage/apiv1/storagepb"
 	bq "google.golang.org/api/bigquery/v2"
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/types/descriptorpb"
@@ -70,5 +74,53 @@ func TestErrors_bounded(t *testing.T) {
 	}
 	if _, _, err := parseStream(long + "/streams/_default"); err == nil || len(err.Error()) > 1000 {
 		t.Errorf("error of %d bytes", len(fmt.Sprint(err)))
+	}
+}
+
+// deaf is a client that sends large requests and reads no answer until it is told to.
+type deaf struct {
+	storagepb.BigQueryWrite_AppendRowsServer
+	ctx            context.Context //nolint:containedctx // a stream has one
+	requests       int64
+	received, sent atomic.Int64
+	reads          chan struct{}
+}
+
+func (d *deaf) Context() context.Context { return d.ctx }
+
+func (d *deaf) Recv() (*storagepb.AppendRowsRequest, error) {
+	if d.received.Add(1) > d.requests {
+		return nil, io.EOF
+	}
+	return &storagepb.AppendRowsRequest{TraceId: strings.Repeat("x", 5<<20)}, nil
+}
+
+func (d *deaf) Send(*storagepb.AppendRowsResponse) error {
+	<-d.reads
+	d.sent.Add(1)
+	return nil
+}
+
+// The requests of one connection that wait are bounded in bytes, not in their number
+// alone; all are answered in the end.
+func TestAppendRows_WaitingIsBounded(t *testing.T) {
+	s := New(nil, Options{Now: time.Now, OnAppend: func(*storagepb.AppendRowsRequest) (*storagepb.AppendRowsResponse, error, bool) {
+		return &storagepb.AppendRowsResponse{}, nil, true
+	}})
+	client := &deaf{ctx: t.Context(), requests: 20, reads: make(chan struct{})}
+	done := make(chan error, 1)
+	go func() { done <- s.AppendRows(client) }()
+	// One whose answer is being sent, six that wait, and one that is read.
+	const most = 1 + maxWaitingBytes/(5<<20) + 1
+	for deadline := time.Now().Add(5 * time.Second); client.received.Load() < most && time.Now().Before(deadline); {
+		time.Sleep(time.Millisecond)
+	}
+	time.Sleep(100 * time.Millisecond)
+	if n := client.received.Load(); n != most {
+		t.Errorf("%d requests were read, want %d", n, most)
+	}
+	close(client.reads)
+	if err := <-done; err != nil || client.sent.Load() != client.requests {
+		t.Errorf("%d answers, error %v", client.sent.Load(), err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"cloud.google.com/go/bigquery/storage/apiv1/storagepb"
+	"golang.org/x/sync/semaphore"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
@@ -18,16 +19,20 @@ import (
 	"beamcdc/emulator/internal/engine"
 )
 
-// maxWaiting is how many requests of a connection may wait to be stored: one more
-// isn't read before the first is.
-const maxWaiting = 64
+// What of a connection may wait to be stored: the request that is one more isn't
+// read before the first is. In bytes too, since a stored value takes a multiple of
+// what it took on the wire.
+const (
+	maxWaiting      = 64
+	maxWaitingBytes = 32 << 20
+)
 
 // AppendRows stores rows.
 //
 // Behavior:
 //   - Options.OnAppend sees each request first.
 //   - Responses come in the order of the requests. While one request is being
-//     stored the next ones are read, up to maxWaiting of them.
+//     stored the next ones are read, up to maxWaiting of them and maxWaitingBytes.
 //   - An acknowledged request is durable (with a database file): it is committed.
 //   - All rows of a request are stored, or none.
 //   - The stream's name, the writer's schema, the trace ID and the default missing
@@ -52,7 +57,7 @@ const maxWaiting = 64
 func (s *Service) AppendRows(stream storagepb.BigQueryWrite_AppendRowsServer) error {
 	ctx, cancel := context.WithCancel(stream.Context())
 	defer cancel()
-	c := &connection{service: s, holds: &upsertHolds{}, idle: &idleness{now: s.options.Now, limit: s.options.IdleTimeout}}
+	c := &connection{service: s, room: semaphore.NewWeighted(maxWaitingBytes), holds: &upsertHolds{}, idle: &idleness{now: s.options.Now, limit: s.options.IdleTimeout}}
 	c.idle.touch()
 	defer c.holds.release()
 	replies := make(chan reply, maxWaiting)
@@ -109,6 +114,7 @@ func sendReplies(ctx context.Context, stream storagepb.BigQueryWrite_AppendRowsS
 // connection is one AppendRows connection, and what sticks to it.
 type connection struct {
 	service  *Service
+	room     *semaphore.Weighted // bytes of requests that may still wait
 	idle     *idleness
 	stream   string // "" before the first request
 	ref      engine.TableRef
@@ -153,12 +159,20 @@ func (c *connection) receive(ctx context.Context, stream storagepb.BigQueryWrite
 			return err
 		}
 		c.idle.touch()
+		size := min(int64(proto.Size(request)), maxWaitingBytes)
+		if err := c.room.Acquire(ctx, size); err != nil {
+			return err
+		}
 		r, err := c.handle(ctx, request)
 		if err != nil {
 			return err
 		}
+		waiting := func(ctx context.Context) (*storagepb.AppendRowsResponse, error) {
+			defer c.room.Release(size)
+			return r(ctx)
+		}
 		select {
-		case replies <- r:
+		case replies <- waiting:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
