@@ -1,7 +1,8 @@
 package e2e
 
 // keyCases are those of section B, and what is near to them. Elsewhere are: 27,
-// changed keys of formats without a message for each half (formatCases); 29, a
+// changed keys of formats without a message for each half (formatCases); 28, a table
+// that is created without a configured key (TestKeyOfFirstMessage); 29, a
 // table without a primary key (launch_world.txt); 31, tombstones that delete
 // (TestTombstones_delete); 33 and 34 of soft deletes, which the configuration refuses
 // (pipeline's TestValidate_findings); 36, a writer's schema without the two columns
