@@ -72,15 +72,26 @@ func newDebezium(t testing.TB, publish func([]*pubsubpb.PubsubMessage), settings
 	if err := os.WriteFile(d.properties, []byte(text.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if directory := os.Getenv("BEAMCDC_E2E_CAPTURE"); directory != "" {
-		file, err := os.Create(filepath.Join(directory, strings.ReplaceAll(t.Name(), "/", "_")+".jsonl"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = file.Close() })
+	if file := keepCaptured(t); file != nil {
 		d.keep = file
 	}
 	return d
+}
+
+// keepCaptured returns a file for the messages that the test captures, or nil where
+// nobody wants them.
+func keepCaptured(t testing.TB) *os.File {
+	t.Helper()
+	directory := os.Getenv("BEAMCDC_E2E_CAPTURE")
+	if directory == "" {
+		return nil
+	}
+	file, err := os.Create(filepath.Join(directory, strings.ReplaceAll(t.Name(), "/", "_")+".jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = file.Close() })
+	return file
 }
 
 // start runs the connector from where its offsets say.

@@ -11,7 +11,7 @@
 // Java program in debezium/. The script install in this folder installs and builds
 // them. Where one is missing the tests fail; -short skips them.
 //
-// BEAMCDC_E2E_TRANSACTIONS sets how many transactions each workload makes, 3,000 by
-// default; "make e2e" makes 50,000. BEAMCDC_E2E_SEED repeats a run: each test prints
+// BEAMCDC_E2E_TRANSACTIONS sets how many transactions each long workload makes, 3,000 by
+// default, 1,000 for wal2json; "make e2e" makes 50,000. BEAMCDC_E2E_SEED repeats a run: each test prints
 // its seed. BEAMCDC_E2E_CAPTURE=DIRECTORY keeps all captured messages there.
 package databases

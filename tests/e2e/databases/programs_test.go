@@ -231,12 +231,14 @@ func seedOf(t testing.TB) uint64 {
 	return seed
 }
 
+const defaultTransactions = 3000
+
 // transactions returns how many transactions a workload makes.
 func transactions(t testing.TB) int {
 	t.Helper()
 	text := os.Getenv("BEAMCDC_E2E_TRANSACTIONS")
 	if text == "" {
-		return 3000
+		return defaultTransactions
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n <= 0 {
