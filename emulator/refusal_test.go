@@ -266,3 +266,26 @@ func TestRefusal_Limits(t *testing.T) {
 	wantError(t, w.send(w.request(`{"id":1,"_CHANGE_TYPE":"UPSERT"}`)), codes.InvalidArgument, 0, "The table p.d.wide has 2001 top-level columns")
 	e.writer("wide", false).append(`{"id":1}`) // plain rows may be wider
 }
+
+// The Storage Read API isn't there, and where BigQuery refuses it that is the reason.
+func TestRefusal_ReadSessions(t *testing.T) {
+	e := newEnv(t, Options{})
+	e.table("t", "id INTEGER", "id")
+	session := func(table string, want codes.Code, text string) {
+		t.Helper()
+		_, err := storagepb.NewBigQueryReadClient(e.conn).CreateReadSession(t.Context(), &storagepb.CreateReadSessionRequest{
+			Parent: "projects/p", ReadSession: &storagepb.ReadSession{Table: table, DataFormat: storagepb.DataFormat_AVRO},
+		})
+		if status.Code(err) != want || !strings.Contains(err.Error(), text) {
+			t.Errorf("%s: %v, want %s %q", table, err, want, text)
+		}
+	}
+	const table = "projects/p/datasets/d/tables/t"
+	session(table, codes.Unimplemented, "not implemented by this emulator")
+	e.writer("t", true).append(`{"id":1,"_CHANGE_TYPE":"UPSERT"}`)
+	session(table, codes.FailedPrecondition, "table p:d.t while")
+	e.merge("t")
+	session(table, codes.Unimplemented, "not implemented by this emulator")
+	session("projects/p/datasets/d/tables/absent", codes.NotFound, "Not found: Table p:d.absent")
+	session("t", codes.InvalidArgument, "Invalid table name")
+}

@@ -195,6 +195,7 @@ func (s *Server) serve() {
 		grpc.UnaryInterceptor(s.writes.Intercept),
 	)
 	storagepb.RegisterBigQueryWriteServer(s.grpc, s.writes)
+	storagepb.RegisterBigQueryReadServer(s.grpc, writeapi.NewReads(s.engine))
 	s.api = rest.New(s.engine, rest.Options{
 		Logger: s.log, Project: s.options.Project, BaseURL: s.RESTAddr(), Stats: func() any { return s.Stats() }, Now: s.options.Now,
 		Executor: s.queries, Jobs: s.jobs, Streams: s.streamLine, Effect: s.effect, Buckets: s.options.Buckets,

@@ -120,6 +120,8 @@ func (s *Service) Intercept(ctx context.Context, request any, info *grpc.UnarySe
 		stream = r.GetParent()
 	case *storagepb.BatchCommitWriteStreamsRequest:
 		stream = r.GetParent()
+	case *storagepb.CreateReadSessionRequest:
+		stream = r.GetReadSession().GetTable()
 	}
 	message, _ := request.(proto.Message)
 	e, err := s.effect(ctx, path.Base(info.FullMethod), stream, message)
