@@ -121,28 +121,24 @@ func partitionColumns(t *bq.Table) []string {
 // partitionCondition is the condition that a row is in a partition that the filters
 // leave: one that has a row that fulfills them, or whose first value does.
 func partitionCondition(t *bq.Table, baseline engine.Relation, filters []string) string {
-	key, rows := "", baseline.SQL
-	filter := strings.Join(filters, " AND ")
 	column := quote(partitionColumns(t)[0])
+	filter := strings.Join(filters, " AND ")
+	key, first := "_PARTITIONTIME", "" // the partition, and its first value
 	switch {
 	case engine.ByIngestion(t):
-		key = "_PARTITIONTIME"
 	case t.TimePartitioning != nil:
 		key = fmt.Sprintf("date_trunc('%s', %s)", t.TimePartitioning.Type, column)
 		i := slices.IndexFunc(baseline.Schema.Columns, func(c *engine.Column) bool { return strings.EqualFold(c.Name, t.TimePartitioning.Field) })
-		first := fmt.Sprintf("CAST(%s AS %s)", key, baseline.Schema.Columns[i].DuckDBType())
-		rows = withFirst(rows, column, first)
+		first = fmt.Sprintf("CAST(%s AS %s)", key, baseline.Schema.Columns[i].DuckDBType())
 	default:
 		r := t.RangePartitioning.Range
-		key = fmt.Sprintf("CASE WHEN %[1]s >= %[2]d AND %[1]s < %[3]d THEN (%[1]s::HUGEINT - %[2]d) // %[4]d END", column, r.Start, r.End, r.Interval)
-		first := fmt.Sprintf("(coalesce(%d + %d * (%s), %s))::BIGINT", r.Start, r.Interval, key, column)
-		rows = withFirst(rows, column, first)
+		key = fmt.Sprintf("(CASE WHEN %[1]s >= %[2]d AND %[1]s < %[3]d THEN (%[1]s::HUGEINT - %[2]d) // %[4]d END)", column, r.Start, r.End, r.Interval)
+		first = fmt.Sprintf("(%d + %d * %s)::BIGINT", r.Start, r.Interval, key)
 	}
-	key = "coalesce((" + key + ")::VARCHAR, '')" // NULL is in a partition, too
-	return fmt.Sprintf("%s IN (SELECT %s FROM %s WHERE %s)", key, key, rows, filter)
-}
-
-// withFirst are a column's values, and the first value of each one's partition.
-func withFirst(rows, column, first string) string {
-	return fmt.Sprintf("(SELECT %[2]s FROM %[1]s UNION SELECT %[3]s FROM %[1]s)", rows, column, first)
+	keys := fmt.Sprintf("SELECT DISTINCT %s AS k FROM %s WHERE %s", key, baseline.SQL, filter)
+	if first != "" {
+		keys += fmt.Sprintf(" UNION SELECT %s AS k FROM (SELECT DISTINCT %s AS %s FROM %s) WHERE %s", key, first, column, baseline.SQL, filter)
+	}
+	// Rows outside of all partitions, whose key is NULL, are in one of their own.
+	return fmt.Sprintf("(%[1]s IN (SELECT k FROM (%[2]s)) OR %[1]s IS NULL AND EXISTS (SELECT k FROM (%[2]s) WHERE k IS NULL))", key, keys)
 }
