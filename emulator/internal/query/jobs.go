@@ -13,6 +13,9 @@ import (
 const (
 	maxJobs    = 10_000
 	maxResults = 200 // the latest jobs' results
+	// maxKeptValues bounds the values of these results, some 50 bytes each. The latest
+	// result is kept whatever it has.
+	maxKeptValues = 10_000_000
 )
 
 // Job is a job that ran, or is running. Its fields are set by whoever runs it, and
@@ -78,6 +81,28 @@ func (s *Jobs) End(j *Job, finish func()) {
 	defer s.mu.Unlock()
 	finish()
 	close(j.done)
+	s.forgetResults(j)
+}
+
+// forgetResults forgets the oldest results, but for a job's that has just ended, if
+// they have too many values. The caller holds mu.
+func (s *Jobs) forgetResults(latest *Job) {
+	kept := latest.values()
+	for i := len(s.list) - 1; i >= max(0, len(s.list)-maxResults); i-- {
+		if j := s.list[i]; j != latest && j.ended() {
+			if kept += j.values(); kept > maxKeptValues {
+				j.Result = nil
+			}
+		}
+	}
+}
+
+// values is how many values the job's result has.
+func (j *Job) values() int {
+	if j.Result == nil {
+		return 0
+	}
+	return len(j.Result.Rows) * len(j.Result.Columns)
 }
 
 func (j *Job) ended() bool {
