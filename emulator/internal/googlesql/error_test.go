@@ -48,6 +48,8 @@ var errorTests = []struct{ sql, want string }{
 	{"SELECT [[1]]", "Cannot construct array with element type ARRAY because nested arrays are not supported at [1:9]"},
 	{"SELECT DATE_ADD(DATE '2025-01-01', INTERVAL 1 HOUR)", "DATE_ADD does not support the HOUR date part at [1:36]"},
 	{"SELECT EXTRACT(HOUR FROM DATE '2025-01-01')", "EXTRACT from DATE does not support the HOUR date part at [1:16]"},
+	{"SELECT UNIX_DATE('never')", `Could not cast literal "never" to type DATE at [1:18]`},
+	{"SELECT DATETIME('never')", `Could not cast literal "never" to type TIMESTAMP at [1:17]`},
 	{"SELECT TIMESTAMP_DIFF(CURRENT_TIMESTAMP(), CURRENT_TIMESTAMP(), MONTH)", "TIMESTAMP_DIFF does not support the MONTH date part at [1:65]"},
 	{"SELECT ROW_NUMBER()", "Analytic function ROW_NUMBER cannot be called without an OVER clause at [1:8]"},
 	{"SELECT SUM(id) OVER w FROM ds.t", "Unrecognized window alias w at [1:21]"},

@@ -1,6 +1,7 @@
 package googlesql
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"sync"
@@ -58,23 +59,38 @@ func fill(template string, args ...string) string {
 }
 
 // accept coerces the arguments to the signature's parameters; exact counts those that
-// didn't need it.
-func (s signature) accept(t *translator, args []value) (coerced []string, exact int, ok bool) {
+// didn't need it. misfit is the failure of a literal whose text isn't of its parameter's type.
+func (s signature) accept(t *translator, args []value) (coerced []string, exact int, ok bool, misfit *failure) {
 	if len(args) != len(s.params) && (!s.variadic || len(args) < len(s.params)) {
-		return nil, 0, false
+		return nil, 0, false, nil
 	}
 	for i, a := range args {
 		want := Of(s.params[min(i, len(s.params)-1)])
 		if a.typ.SameAs(want) {
 			exact++
 		}
-		v, ok := t.coerce(a, want)
+		v, ok, misfit := t.tryCoerce(a, want)
 		if !ok {
-			return nil, 0, false
+			return nil, 0, false, misfit
 		}
 		coerced = append(coerced, v.sql)
 	}
-	return coerced, exact, true
+	return coerced, exact, true, nil
+}
+
+// tryCoerce is coerce for one of several types: a literal that doesn't fit may fit another.
+func (t *translator) tryCoerce(v value, to *Type) (cast value, ok bool, misfit *failure) {
+	defer func() {
+		switch f := recover().(type) {
+		case nil:
+		case failure:
+			cast, ok, misfit = v, false, &f
+		default:
+			panic(f)
+		}
+	}()
+	cast, ok = t.coerce(v, to)
+	return cast, ok, nil
 }
 
 // described calls a function of signatures'. Of those that take the arguments, the one
@@ -82,13 +98,20 @@ func (s signature) accept(t *translator, args []value) (coerced []string, exact 
 func (t *translator) described(c *callExpr, candidates []signature, args []value) value {
 	best := -1
 	var result value
+	var misfit *failure // the first
 	for _, s := range candidates {
-		if coerced, exact, ok := s.accept(t, args); ok && exact > best {
+		coerced, exact, ok, m := s.accept(t, args)
+		misfit = cmp.Or(misfit, m)
+		if ok && exact > best {
 			best = exact
 			result = value{sql: fill(s.sql, coerced...), typ: Of(s.result)}
 		}
 	}
-	if best < 0 {
+	switch {
+	case best >= 0:
+	case misfit != nil:
+		panic(*misfit)
+	default:
 		t.noSignature(c, args)
 	}
 	return result

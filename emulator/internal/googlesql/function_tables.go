@@ -151,6 +151,7 @@ var timeFunctions = [][3]string{
 	{"TIME", "TIMESTAMP -> TIME", "CAST(timezone('UTC', $1) AS TIME)"},
 	{"TIME", "TIMESTAMP, STRING -> TIME", "CAST(bq_civil($1, $2) AS TIME)"},
 	{"TIME", "DATETIME -> TIME", "CAST($1 AS TIME)"},
+	{"TIME", "TIME -> TIME", "$1"},
 	{"TIMESTAMP", "TIMESTAMP -> TIMESTAMP", "$1"},
 	{"TIMESTAMP", "STRING -> TIMESTAMP", "bq_parse_timestamp($1, 'UTC')"},
 	{"TIMESTAMP", "STRING, STRING -> TIMESTAMP", "bq_parse_timestamp($1, $2)"},
