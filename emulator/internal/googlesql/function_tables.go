@@ -175,6 +175,12 @@ var timeFunctions = [][3]string{
 	{"PARSE_TIME", "STRING, STRING -> TIME", "CAST(bq_parse_civil('TIME', $1, $2) AS TIME)"},
 	{"PARSE_TIMESTAMP", "STRING, STRING -> TIMESTAMP", "bq_parse_moment($1, $2, 'UTC')"},
 	{"PARSE_TIMESTAMP", "STRING, STRING, STRING -> TIMESTAMP", "bq_parse_moment($1, $2, $3)"},
+	{"DATE_BUCKET", "DATE, INTERVAL -> DATE", "CAST(time_bucket($2, CAST($1 AS TIMESTAMP), TIMESTAMP '1950-01-01') AS DATE)"},
+	{"DATE_BUCKET", "DATE, INTERVAL, DATE -> DATE", "CAST(time_bucket($2, CAST($1 AS TIMESTAMP), CAST($3 AS TIMESTAMP)) AS DATE)"},
+	{"DATETIME_BUCKET", "DATETIME, INTERVAL -> DATETIME", "time_bucket($2, $1, TIMESTAMP '1950-01-01')"},
+	{"DATETIME_BUCKET", "DATETIME, INTERVAL, DATETIME -> DATETIME", "time_bucket($2, $1, $3)"},
+	{"TIMESTAMP_BUCKET", "TIMESTAMP, INTERVAL -> TIMESTAMP", "timezone('UTC', time_bucket($2, timezone('UTC', $1), TIMESTAMP '1950-01-01'))"},
+	{"TIMESTAMP_BUCKET", "TIMESTAMP, INTERVAL, TIMESTAMP -> TIMESTAMP", "timezone('UTC', time_bucket($2, timezone('UTC', $1), timezone('UTC', $3)))"},
 	{"MAKE_INTERVAL", "INT64, INT64, INT64, INT64, INT64, INT64 -> INTERVAL", "(bq_interval($1, 'YEAR') + bq_interval($2, 'MONTH') + bq_interval($3, 'DAY') + bq_interval($4, 'HOUR') + bq_interval($5, 'MINUTE') + bq_interval($6, 'SECOND'))"},
 }
 
