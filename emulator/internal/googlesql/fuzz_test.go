@@ -16,6 +16,7 @@ func (anything) Table(*TableRef) (Relation, error) {
 	r.Columns = append(r.Columns,
 		Column{Name: "s", Type: &Type{Kind: Struct, Fields: []Field{{Name: "x", Type: Of(Int64)}, {Name: "y", Type: ArrayOf(Of(String))}}}},
 		Column{Name: "r", Type: ArrayOf(Of(Int64))}, Column{Name: "hidden", Type: Of(String), Hidden: true})
+	r.Partitioning = []string{"b", "hidden"}
 	return r, nil
 }
 
@@ -47,7 +48,9 @@ func FuzzParse(f *testing.F) {
 			options := Options{Resolver: anything{}, Now: testNow}
 			switch s := s.(type) {
 			case *Query:
-				_, err = s.Translate(options)
+				var translation Translation
+				translation, err = s.Translate(options)
+				translation.Reads()
 				s.Tables()
 			case *DML:
 				_, err = s.Translate(options)

@@ -36,6 +36,27 @@ type columnRead struct {
 type origin struct {
 	reads []columnRead
 	same  bool // it is the only one of reads, as it is
+	// optional says that an outer join puts NULL where the table has no row: what finds
+	// NULLs is no filter of the table.
+	optional bool
+	use      *cteUse
+}
+
+// cteUse is a column's way through a query of WITH's. What filters one reference to that
+// is no filter of its tables if there are more.
+type cteUse struct {
+	references *int
+	of         *cteUse // the way before; nil for none
+}
+
+// filtering is a filter that is being translated, or is one of a table if nothing else
+// refers to what it is taken through.
+type filtering struct {
+	scan *Scan
+	sql  string
+	uses []*cteUse
+	// optional says that it doesn't hold where an outer join has NULLs.
+	optional bool
 }
 
 // mixed is the origin of what isn't a table's column any more.
@@ -54,7 +75,13 @@ func (t *translator) read(o *origin) {
 	if o == nil {
 		return
 	}
+	if t.filter != nil {
+		t.filter.uses = append(t.filter.uses, o.use)
+	}
 	for _, r := range o.reads {
+		if t.filter != nil && o.optional && !t.filter.optional {
+			r = columnRead{}
+		}
 		t.reading[r] = true
 	}
 }
@@ -88,17 +115,37 @@ func (t *translator) scan(ref *TableRef, r Relation, v *rangeVar) {
 	}
 }
 
-// finish puts what was read into the scans, and returns them.
+// finish puts what was read, and the filters, into the scans, and returns them.
 func (t *translator) finish() []*Scan {
 	for r := range t.reading {
 		r.scan.columns[r.column] = true
 	}
+	for _, f := range t.filters {
+		if !slices.ContainsFunc(f.uses, (*cteUse).shared) {
+			f.scan.Filters = append(f.scan.Filters, f.sql)
+		}
+	}
 	return t.scans
 }
 
-// filter takes the conjuncts of a condition that filter partitions of items' tables.
+func (u *cteUse) shared() bool { return u != nil && (*u.references > 1 || u.of.shared()) }
+
+// named are the columns of a query of WITH's, whose references are counted.
+func named(columns []scopeColumn, references *int) []scopeColumn {
+	columns = slices.Clone(columns)
+	for i, c := range columns {
+		if c.origin != nil {
+			o := *c.origin
+			o.use = &cteUse{references, o.use}
+			columns[i].origin = &o
+		}
+	}
+	return columns
+}
+
+// filterBy takes the conjuncts of a condition that filter partitions of items' tables.
 // The condition was translated before: nothing is wrong with it.
-func (t *translator) filter(e expr, s *scope, items []*rangeVar) {
+func (t *translator) filterBy(e expr, s *scope, items []*rangeVar) {
 	inner := &scope{clause: "WHERE clause"}
 	found := false
 	for _, v := range s.vars {
@@ -121,8 +168,8 @@ func (t *translator) filter(e expr, s *scope, items []*rangeVar) {
 		inner.merged = append(inner.merged, c)
 	}
 	for _, conjunct := range conjuncts(e) {
-		if scan, sql := t.partitionFilter(conjunct, inner); scan != nil {
-			scan.Filters = append(scan.Filters, sql)
+		if f := t.partitionFilter(conjunct, inner); f.scan != nil {
+			t.filters = append(t.filters, f)
 		}
 	}
 }
@@ -141,6 +188,56 @@ func (c *scopeColumn) onlyPartitioning(may bool) bool {
 	return false
 }
 
+// mayMiss makes the items optional that a join adds rows of NULLs for; those from before
+// on are its right side's.
+func (s *scope) mayMiss(kind string, before int) {
+	optional := func(columns []scopeColumn) {
+		for i, c := range columns {
+			if c.origin != nil {
+				columns[i].origin = &origin{reads: c.origin.reads, same: c.origin.same, optional: true, use: c.origin.use}
+			}
+		}
+	}
+	if kind == "LEFT" || kind == "FULL" {
+		for _, v := range s.vars[before:] {
+			optional(v.columns)
+		}
+	}
+	if kind == "RIGHT" || kind == "FULL" {
+		for _, v := range s.vars[:before] {
+			optional(v.columns)
+		}
+		optional(s.merged)
+	}
+}
+
+// rejectsNull says of a condition, as far as it is one of the usual, that it doesn't hold
+// for a column that is NULL.
+func rejectsNull(e expr) bool {
+	switch e := e.(type) {
+	case *binaryExpr:
+		return slices.Contains([]string{"=", "<", ">", "<=", ">=", "!=", "<>"}, e.op) && (strict(e.left) || strict(e.right))
+	case *betweenExpr:
+		return strict(e.of)
+	case *inExpr:
+		return strict(e.of) && !e.not
+	case *isExpr:
+		return e.what == "NULL" && e.not && strict(e.of)
+	}
+	return false
+}
+
+// strict says that an expression is a column, or NULL where that is.
+func strict(e expr) bool {
+	switch e := e.(type) {
+	case *pathExpr, *parenExpr:
+		return true
+	case *callExpr:
+		return len(e.args) > 0 && strict(e.args[0]) && (e.name == "DATE" || strings.HasSuffix(e.name, "_TRUNC"))
+	}
+	return false
+}
+
 func conjuncts(e expr) []expr {
 	if b, ok := e.(*binaryExpr); ok && b.op == "AND" {
 		return append(conjuncts(b.left), conjuncts(b.right)...)
@@ -151,28 +248,29 @@ func conjuncts(e expr) []expr {
 // partitionFilter translates a conjunct for the one table that it mentions; the scan is
 // nil if that isn't what it does. "the filter must be a constant expression": a subquery
 // prunes nothing.
-func (t *translator) partitionFilter(e expr, s *scope) (scan *Scan, sql string) {
+func (t *translator) partitionFilter(e expr, s *scope) (f *filtering) {
 	around := t.reading
-	t.reading, t.filtering = map[columnRead]bool{}, true
+	f = &filtering{optional: rejectsNull(e)}
+	t.reading, t.filter = map[columnRead]bool{}, f
 	defer func() {
 		reads := t.reading
-		t.reading, t.filtering = around, false
-		switch f := recover().(type) {
+		t.reading, t.filter = around, nil
+		switch r := recover().(type) {
 		case nil:
 		case failure: // a subquery, or a column of a query around
-			scan = nil
 			return
 		default:
-			panic(f)
+			panic(r)
 		}
-		scan = nil
+		var scan *Scan
 		for r := range reads {
 			if r.scan == nil || scan != nil && scan != r.scan {
-				scan = nil
 				return
 			}
 			scan = r.scan
 		}
+		f.scan = scan
 	}()
-	return nil, t.expr(e, s).sql
+	f.sql = t.expr(e, s).sql
+	return f
 }

@@ -80,6 +80,10 @@ func TestScans(t *testing.T) {
 		{"SELECT v FROM d.t WHERE EXISTS (SELECT 1 FROM d.u WHERE t.day IS NULL AND u.day IS NULL)", `d.t(day,v); d.u(day) ("day" IS NULL)`},
 		// A subquery's column is its table's if nothing stands between.
 		{"SELECT x FROM (SELECT v AS x, day AS y FROM d.t) WHERE y IS NULL", `d.t(day,v) ("day" IS NULL)`},
+		{"WITH c AS (SELECT * FROM d.t) SELECT v FROM c WHERE day IS NULL", `d.t(day,v) ("day" IS NULL)`},
+		{"WITH c AS (SELECT * FROM d.t) SELECT v FROM c WHERE day IS NULL UNION ALL SELECT v FROM c", "d.t(day,v)"},
+		{"SELECT t.v FROM d.t LEFT JOIN d.u USING (id) WHERE u.day IS NULL AND u.day IS NULL", "d.t(id,v); d.u(day,id)"},
+		{"SELECT t.v FROM d.t LEFT JOIN d.u USING (id) WHERE DATE_TRUNC(u.day, MONTH) = '2026-11-01'", `d.t(id,v); d.u(day,id) (bq_date_trunc("day", 'MONTH') = CAST('2026-11-01' AS DATE))`},
 		{"SELECT x FROM (SELECT v AS x, DATE_ADD(day, INTERVAL 1 DAY) AS y FROM d.t) WHERE y IS NULL", "d.t(day,v)"},
 		{"SELECT v FROM (SELECT v, day FROM d.t LIMIT 5) WHERE day IS NULL", "d.t(day,v)"},
 		{"SELECT v FROM ((SELECT v, day FROM d.t) LIMIT 5) WHERE day IS NULL", "d.t(day,v)"},

@@ -46,6 +46,8 @@ type relation struct {
 	sql     string
 	columns []scopeColumn // whose sql is the column's quoted name within the relation
 	value   *Type         // of SELECT AS STRUCT or VALUE: the only column's
+	// references counts those to a query of WITH's; nil for others.
+	references *int
 }
 
 func fold(name string) string { return strings.ToLower(name) }

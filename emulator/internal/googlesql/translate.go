@@ -150,8 +150,8 @@ type translator struct {
 	aliases int
 	scans   []*Scan
 	reading map[columnRead]bool // what is read by what is being translated
-	// filtering says that a filter of partitions is being translated.
-	filtering bool
+	filter  *filtering          // the filter of partitions that is being translated; nil if none is
+	filters []*filtering
 	// windowed says that a SELECT has window functions, which see rows that a filter
 	// of its result leaves out.
 	windowed bool

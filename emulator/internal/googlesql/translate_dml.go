@@ -33,7 +33,7 @@ func (d *DML) Translate(options Options) (result Translation, err error) {
 			m.from += ", " + t.from(d.from, s)
 		}
 		where := t.condition(d.where, s.within("WHERE clause"), "WHERE clause")
-		t.filter(d.where, s, s.vars)
+		t.filterBy(d.where, s, s.vars)
 		values := m.nulls()
 		if d.kind == "UPDATE" {
 			values = m.updated(d.set, s)

@@ -45,6 +45,9 @@ func (t *translator) tableRef(ref *TableRef, s *scope) string {
 			if ref.asOf != nil {
 				fail(ref.offset(), "FOR SYSTEM_TIME AS OF is not allowed for a WITH query")
 			}
+			if r.references != nil {
+				*r.references++
+			}
 			v := t.rangeOf(r, orElse(ref.alias, ref.Path[0]))
 			s.add(v, ref.offset())
 			return r.sql + " AS " + t.lastAlias()
@@ -152,13 +155,15 @@ func (t *translator) join(n *joinNode, s *scope) string {
 		on = t.condition(n.on, s.within("JOIN ON clause"), "JOIN ON clause")
 		switch n.kind {
 		case "INNER":
-			t.filter(n.on, s, s.vars)
+			t.filterBy(n.on, s, s.vars)
 		case "LEFT":
-			t.filter(n.on, s, s.vars[before:])
+			t.filterBy(n.on, s, s.vars[before:])
 		case "RIGHT":
-			t.filter(n.on, s, s.vars[:before])
+			t.filterBy(n.on, s, s.vars[:before])
 		}
+		s.mayMiss(n.kind, before)
 	case n.using != nil:
+		s.mayMiss(n.kind, before)
 		on = t.using(n, s, before)
 	case !lateral:
 		fail(n.offset(), "Syntax error: %s JOIN must have an immediately following ON or USING clause", n.kind)

@@ -17,7 +17,7 @@ func (m *dmlTarget) merge() string {
 	target := fmt.Sprintf("(SELECT *, true AS %s_t FROM %s) AS %s", mark, m.relation.SQL, m.alias)
 	sourceItem := sourceMark(sourceSQL, mark)
 	on := m.condition(d.where, both, "MERGE ON condition")
-	m.filter(d.where, both, []*rangeVar{m.target})
+	m.filterBy(d.where, both, []*rangeVar{m.target})
 
 	clause, action := "CASE", "CASE _clause"
 	columns := m.columns()

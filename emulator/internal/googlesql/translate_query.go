@@ -9,7 +9,7 @@ import (
 
 // query translates a query that stands in outer.
 func (t *translator) query(q *query, outer *scope) *relation {
-	if t.filtering {
+	if t.filter != nil {
 		fail(q.offset(), "Not supported: a subquery that filters partitions")
 	}
 	s := &scope{outer: outer, ctes: map[string]*relation{}}
@@ -104,7 +104,8 @@ func (t *translator) with(q *query, s *scope) string {
 			r = t.query(c.query, s)
 		}
 		sql += comma(i) + alias + " AS (" + r.sql + ")"
-		s.ctes[fold(c.name.text)] = &relation{sql: alias, columns: r.columns, value: r.value}
+		references := new(int)
+		s.ctes[fold(c.name.text)] = &relation{sql: alias, columns: named(r.columns, references), value: r.value, references: references}
 	}
 	return sql + " "
 }
@@ -113,6 +114,10 @@ func (t *translator) with(q *query, s *scope) string {
 // gives the columns, so the second can name the query itself.
 func (t *translator) recursive(c cte, union *setNode, alias string, s *scope) *relation {
 	first := t.body(union.left, s)
+	first.columns = slices.Clone(first.columns)
+	for i, c := range first.columns { // which aren't the table's alone
+		first.columns[i].origin = mixed(c.origin)
+	}
 	inner := &scope{outer: s, ctes: map[string]*relation{fold(c.name.text): {sql: alias, columns: first.columns, value: first.value}}}
 	second := t.body(union.right, inner)
 	t.readColumns(first)

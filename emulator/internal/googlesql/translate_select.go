@@ -29,7 +29,7 @@ func (t *translator) selectQuery(n *selectNode, q *query, outer *scope) *relatio
 	where := ""
 	if n.where != nil {
 		where = " WHERE " + t.condition(n.where, s.within("WHERE clause"), "WHERE clause")
-		t.filter(n.where, s, s.vars)
+		t.filterBy(n.where, s, s.vars)
 	}
 	var outputs []output
 	for _, item := range n.items {

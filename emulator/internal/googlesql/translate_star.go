@@ -9,7 +9,9 @@ func (t *translator) expand(item selectItem, s *scope) []output {
 		of := t.collect(func() { o.value = t.expr(item.of, s) })
 		switch item.of.(type) {
 		case *pathExpr, *parenExpr:
-			of.same = o.origin != nil && o.origin.same
+			if o.origin != nil {
+				of.same, of.optional, of.use = o.origin.same, o.origin.optional, o.origin.use
+			}
 		}
 		o.origin = of
 		return []output{o}
