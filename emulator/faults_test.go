@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -206,7 +207,7 @@ func (e *env) addColumn(table, name string) {
 	if err != nil {
 		e.t.Fatal(err)
 	}
-	schema := append(m.Schema, &bigquery.FieldSchema{Name: name, Type: bigquery.StringFieldType})
+	schema := append(slices.Clone(m.Schema), &bigquery.FieldSchema{Name: name, Type: bigquery.StringFieldType})
 	if _, err := handle.Update(e.t.Context(), bigquery.TableMetadataToUpdate{Schema: schema}, ""); err != nil {
 		e.t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package emulator
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"runtime"
@@ -39,7 +40,7 @@ func TestThousandConnections(t *testing.T) {
 			if w.first {
 				r = w.request(row)
 			}
-			if err := w.stream.Send(proto.CloneOf(r)); err != nil && err != io.EOF {
+			if err := w.stream.Send(proto.CloneOf(r)); err != nil && !errors.Is(err, io.EOF) {
 				t.Fatal(err)
 			}
 		}

@@ -65,7 +65,7 @@ func TestIDNumber(t *testing.T) {
 			t.Errorf("idNumber(%q) = %d, want %d", id, got, want)
 		}
 	}
-	if idNumber("") != idNumber("") || idNumber("a") == idNumber("b") || idNumber("99999999999999999999") == 0 {
+	if first, again := idNumber(""), idNumber(""); first != again || idNumber("a") == idNumber("b") || idNumber("99999999999999999999") == 0 {
 		t.Error("IDs without a number of 64 bits have no order of their own")
 	}
 }

@@ -20,6 +20,9 @@ type Alteration struct {
 	Renamed map[string]string
 	// DropColumns lets Change leave columns out. Else that is refused, as tables.patch does.
 	DropColumns bool
+	// WidenTypes lets Change turn a top-level INTEGER into NUMERIC or FLOAT, and a
+	// NUMERIC into FLOAT. Else that is refused, as tables.patch does.
+	WidenTypes bool
 	// ChangeHistory sets enable_change_history; nil leaves it.
 	ChangeHistory *bool
 }
@@ -140,7 +143,7 @@ func (t *Table) alteredSchema(changed *bq.Table, a Alteration) (*Schema, error) 
 	if a.DropColumns {
 		before = slices.DeleteFunc(before, func(c *Column) bool { _, ok := next.find(c.Name); return !ok })
 	}
-	if err := checkSchemaChange(t.ref, before, next.Columns, ""); err != nil {
+	if err := checkSchemaChange(t.ref, before, next.Columns, "", a.WidenTypes); err != nil {
 		return nil, err
 	}
 	next.Version = t.schema.Version
@@ -178,8 +181,9 @@ func sameColumn(a, b *Column) bool {
 		(a.DefaultValue == nil) == (b.DefaultValue == nil) && slices.EqualFunc(a.Fields, b.Fields, sameColumn)
 }
 
-// checkSchemaChange refuses what BigQuery's tables.patch refuses.
-func checkSchemaChange(ref TableRef, before, after []*Column, path string) error {
+// checkSchemaChange refuses what BigQuery's tables.patch refuses; with widen, all of
+// that but a type that holds more.
+func checkSchemaChange(ref TableRef, before, after []*Column, path string, widen bool) error {
 	refuse := func(format string, args ...any) error {
 		return &Error{
 			Code: http.StatusBadRequest, Reason: "invalid", Status: "INVALID_ARGUMENT",
@@ -193,6 +197,7 @@ func checkSchemaChange(ref TableRef, before, after []*Column, path string) error
 		}
 		c := after[i]
 		switch {
+		case widen && wider(c, old):
 		case c.Kind != old.Kind || c.Element != old.Element:
 			return refuse("Field %s has changed type from %s to %s", path+old.Name, old.Kind, c.Kind)
 		case c.Repeated != old.Repeated || c.Required && !old.Required:
@@ -200,7 +205,7 @@ func checkSchemaChange(ref TableRef, before, after []*Column, path string) error
 		case narrower(c.MaxLength, old.MaxLength) || narrower(c.Precision, old.Precision) || c.Precision > 0 && c.Scale < old.Scale:
 			return refuse("Field %s has changed type from %s to %s", path+old.Name, old.typeName(), c.typeName())
 		}
-		if err := checkSchemaChange(ref, old.Fields, c.Fields, path+old.Name+"."); err != nil {
+		if err := checkSchemaChange(ref, old.Fields, c.Fields, path+old.Name+".", false); err != nil {
 			return err
 		}
 	}
@@ -211,6 +216,21 @@ func checkSchemaChange(ref TableRef, before, after []*Column, path string) error
 		}
 	}
 	return nil
+}
+
+// wider reports whether BigQuery coerces a column to the other's type, as long as it
+// stays what it is else.
+func wider(c, old *Column) bool {
+	if c.Repeated || old.Repeated || c.Required && !old.Required || c.Precision > 0 {
+		return false
+	}
+	switch old.Kind {
+	case KindInt64:
+		return c.Kind == KindNumeric || c.Kind == KindFloat64
+	case KindNumeric:
+		return c.Kind == KindFloat64
+	}
+	return false
 }
 
 // narrower compares limits of which 0 is none.
@@ -238,7 +258,7 @@ func alterSQL(before, after *Schema, name string) []string {
 		i := slices.IndexFunc(before.Columns, func(old *Column) bool { return old.id == c.id })
 		if i < 0 {
 			statements = append(statements, fmt.Sprintf("ALTER TABLE %s ADD COLUMN %s %s", name, columnName(c), duckType(c)))
-		} else if t := duckType(c); t != duckType(before.Columns[i]) { // a STRUCT with more fields
+		} else if t := duckType(c); t != duckType(before.Columns[i]) { // a STRUCT with more fields, a number that holds more
 			statements = append(statements, fmt.Sprintf("ALTER TABLE %s ALTER COLUMN %s TYPE %s", name, columnName(c), t))
 		}
 	}

@@ -56,7 +56,7 @@ func (s *run) alterTable(ctx context.Context, a *googlesql.AlterTable) error {
 			}
 			return changed, nil
 		},
-		Renamed: edit.renamed, DropColumns: edit.dropped, ChangeHistory: edit.history,
+		Renamed: edit.renamed, DropColumns: edit.dropped, WidenTypes: true, ChangeHistory: edit.history,
 	})
 	return err
 }
