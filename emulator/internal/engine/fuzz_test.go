@@ -78,6 +78,6 @@ func FuzzTableResource(f *testing.F) {
 			return
 		}
 		_ = s.createSQL("t")
-		_ = checkSchemaChange(TableRef{}, s.Columns, s.Columns, "")
+		_ = checkSchemaChange(TableRef{}, s.Columns, s.Columns, "", true)
 	})
 }
