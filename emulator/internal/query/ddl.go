@@ -269,6 +269,7 @@ func (s *run) createView(ctx context.Context, c *googlesql.CreateView) error {
 		s.result.Operation = "REPLACE"
 	}
 	resource := &bq.Table{View: &bq.ViewDefinition{Query: c.As.Text()}}
+	s.defining = &ref
 	if resource.Schema, err = s.viewSchema(ctx, c.As, c.Columns); err != nil {
 		return err
 	}

@@ -95,6 +95,8 @@ type run struct {
 	*Executor
 	request Request
 	result  *Result
+	// defining is the view that the statement creates: its query may not read it.
+	defining *engine.TableRef
 	// everything asks for all pending changes, whatever the tables' max_staleness.
 	everything bool
 	// references counts what collect meets, in the statement's views too.

@@ -39,6 +39,9 @@ func (s *run) collect(refs []*googlesql.TableRef, depth int) ([]engine.TableRef,
 		if err != nil {
 			return nil, err
 		}
+		if s.defining != nil && name == *s.defining {
+			return nil, engine.Invalid("View %s refers to itself", name)
+		}
 		if ref.Wildcard {
 			matching, err := s.wildcard(name)
 			if err != nil {
