@@ -16,8 +16,8 @@ import (
 	"beamcdc/schemas/envelope"
 )
 
-// capturedFiles are messages that a real Debezium and a real PostgreSQL wrote in runs
-// of the tests beside them, one a line, and the format of each.
+// capturedFiles are messages that a real Debezium, wal2json and Maxwell wrote in runs of
+// the tests beside them, one a line, and the format of each.
 func capturedFiles(t testing.TB) map[string]string {
 	t.Helper()
 	files, err := filepath.Glob("../../tests/e2e/databases/testdata/captured/*.jsonl")

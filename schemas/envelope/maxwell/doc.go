@@ -33,7 +33,8 @@
 // Nothing types them: numbers keep their digits, dates and times are MySQL's
 // text, zero dates ("0000-00-00") among them, sets are arrays of texts, JSON
 // columns are JSON, binary columns are base64. A column that data lacks is NULL,
-// as output_nulls=false leaves it out.
+// as output_nulls=false leaves it out. The zero bytes that a BINARY(n) ends with are in
+// no message: MySQL's binary log leaves them out, and Maxwell doesn't put them back.
 //
 // The key is primary_key_columns where there is one (output_primary_key_columns);
 // else the destination's declaration says what it is.

@@ -130,6 +130,25 @@ func readWal2JSON(data []byte) ([]capturedImage, error) {
 	return images, nil
 }
 
+// readMaxwell reads Maxwell's form. What was in an update's row before is what has
+// changed alone.
+func readMaxwell(data []byte) (i capturedImage, err error) {
+	var m struct {
+		Database, Table, Type string
+		Data, Old             map[string]json.RawMessage
+	}
+	if err := json.Unmarshal(data, &m); err != nil {
+		return i, err
+	}
+	i.op, i.table = map[string]string{"insert": "c", "update": "u", "delete": "d"}[m.Type], m.Database+"."+m.Table
+	if i.op == "d" {
+		i.before = m.Data
+	} else {
+		i.after, i.before = m.Data, m.Old
+	}
+	return i, nil
+}
+
 // ops are the operations by Debezium's letters.
 var ops = map[string]change.Op{
 	"c": change.OpCreate, "r": change.OpSnapshot, "u": change.OpUpdate, "d": change.OpDelete, "t": change.OpTruncate,
@@ -146,7 +165,7 @@ func one(read func([]byte) (capturedImage, error)) func([]byte) ([]capturedImage
 	}
 }
 
-// Each message of testdata/captured is as a real Debezium, or wal2json, wrote it in a
+// Each message of testdata/captured is as a real Debezium, wal2json or Maxwell wrote it in a
 // run of this folder's tests with BEAMCDC_E2E_CAPTURE, one of each kind. The decoder
 // must know it, with its format configured or told by itself, and find in it what the
 // functions above do. All that it says of it is in schemas/envelope/testdata/captured.
@@ -159,6 +178,7 @@ func TestCaptured(t *testing.T) {
 		{"cloudevents", "cloudevents.jsonl", one(readCloudEvent)},
 		{"debezium_flat", "flattened.jsonl", one(readFlattened)},
 		{"wal2json", "wal2json_*.jsonl", readWal2JSON},
+		{"maxwell", "maxwell_*.jsonl", one(readMaxwell)},
 	}
 	for _, form := range forms {
 		files, err := filepath.Glob("testdata/captured/" + form.files)

@@ -151,8 +151,14 @@ func (h *history) end(r *running) {
 	h.t.Logf("%d transactions, %v", r.workload.ended, r.workload.counts)
 	r.capture.catchUp(h.mark)
 	r.capture.kill()
-	r.services.stop()
-	for _, l := range r.services.allLetters() {
+	h.compareAll(r.services)
+}
+
+// compareAll waits until all that was published is in BigQuery and compares it.
+func (h *history) compareAll(s *services) {
+	h.t.Helper()
+	s.stop()
+	for _, l := range s.allLetters() {
 		h.t.Errorf("dead letter %s/%s: %s", l.stage, l.reason, l.text)
 	}
 	conn, err := h.source.pool().Conn(context.Background())
@@ -164,9 +170,9 @@ func (h *history) end(r *running) {
 		h.t.Fatal(err)
 	}
 	for _, table := range h.tables {
-		compare(h.t, table, h.dialect.sourceRows(h.t, conn, table), r.services.rows(table.name))
+		compare(h.t, table, h.dialect.sourceRows(h.t, conn, table), s.rows(table.name))
 	}
-	h.t.Logf("%d messages", r.services.published.Load())
+	h.t.Logf("%d messages", s.published.Load())
 }
 
 // addColumns are the statements that add the late columns.
