@@ -300,3 +300,22 @@ func TestInsertAll_OtherTables(t *testing.T) {
 	got := e.query("SELECT table_id, error_code, total_requests, total_rows FROM `region-us`.INFORMATION_SCHEMA.STREAMING_TIMELINE ORDER BY 1")
 	wantStrings(t, got, "[t OK 1 1]", "[v INVALID_ARGUMENT 1 1]")
 }
+
+// A body that isn't UTF-8, or not of the request's shape, is refused, in words that a
+// caller knows.
+func TestInsertAll_badBodies(t *testing.T) {
+	e := newEnv(t, Options{})
+	e.table("t", "v STRING")
+	for body, want := range map[string]string{
+		"{\"rows\":[{\"json\":{\"v\":\"\xff\"}}]}": "it is not UTF-8",
+		`{"rows":3}`: `"rows" can't be of type number`,
+		`[]`:         "can't be of type array",
+	} {
+		code, answer := e.do("POST", "/projects/p/datasets/d/tables/t/insertAll", body)
+		text := fmt.Sprint(answer)
+		if code != 400 || !strings.Contains(text, want) || strings.Contains(text, "Go ") {
+			t.Errorf("%q: %d %s, want 400 and %q", body, code, text, want)
+		}
+	}
+	e.want("t")
+}

@@ -3,11 +3,13 @@ package rest
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"reflect"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"beamcdc/emulator/internal/engine"
 )
@@ -16,6 +18,9 @@ import (
 // string, and one that is documented as a string as a number. It returns
 // the JSON as the documents have it, in which nothing that into doesn't know is lost.
 func unmarshal(text []byte, into any) (map[string]any, error) {
+	if !utf8.Valid(text) {
+		return nil, errNotUTF8
+	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	var value any
@@ -32,11 +37,29 @@ func unmarshal(text []byte, into any) (map[string]any, error) {
 	if text, err = json.Marshal(value); err != nil {
 		return nil, fmt.Errorf("marshaling a request: %w", err)
 	}
-	if err := json.Unmarshal(text, into); err != nil {
-		return nil, engine.Invalid("Invalid JSON payload received: %v", err)
+	if err := unmarshalAsIs(text, into); err != nil {
+		return nil, err
 	}
 	object, _ := value.(map[string]any)
 	return object, nil
+}
+
+var errNotUTF8 = engine.Invalid("Invalid JSON payload received: it is not UTF-8")
+
+// unmarshalAsIs reads JSON that has to have the forms of Go's types. Text that isn't
+// UTF-8 is refused: Go would put U+FFFD into its place.
+func unmarshalAsIs(text []byte, into any) error {
+	if !utf8.Valid(text) {
+		return errNotUTF8
+	}
+	err := json.Unmarshal(text, into)
+	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok { // its text names types of Go's
+		return engine.Invalid("Invalid JSON payload received: %q can't be of type %s", engine.Clip(e.Field), e.Value)
+	}
+	if err != nil {
+		return engine.Invalid("Invalid JSON payload received: %v", err)
+	}
+	return nil
 }
 
 // conform gives a JSON value the form that a Go type of the API's wants. quoted is

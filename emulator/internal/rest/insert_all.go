@@ -96,8 +96,8 @@ func timelineCode(err error) string {
 // insertRows stores a request's rows. It returns how many the request has.
 func (s *Service) insertRows(ctx context.Context, ref engine.TableRef, body []byte, partition string, decorated bool) (*insertAnswer, int64, error) {
 	var request insertRequest
-	if err := json.Unmarshal(body, &request); err != nil {
-		return nil, 0, engine.Invalid("Invalid JSON payload received: %v", err)
+	if err := unmarshalAsIs(body, &request); err != nil {
+		return nil, 0, err
 	}
 	rows := int64(len(request.Rows))
 	switch {

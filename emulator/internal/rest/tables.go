@@ -100,7 +100,11 @@ func (s *Service) getTable(r *http.Request) (any, error) {
 	if ref.Dataset == anonymousDataset {
 		return s.anonymousResource(ref)
 	}
-	ref.Table, _, _ = strings.Cut(ref.Table, "$") // a partition's table
+	table, partition, _ := strings.Cut(ref.Table, "$")
+	if strings.HasPrefix(partition, "__") { // $__PARTITIONS_SUMMARY__, which isn't the table
+		return nil, engine.Unimplemented("%s is not implemented by this emulator", engine.Clip(ref.Table))
+	}
+	ref.Table = table
 	t, err := s.engine.Table(ref)
 	if err != nil {
 		return nil, err
