@@ -112,6 +112,8 @@ func TestREST_Tables(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantAPIError(t, orders.Create(ctx, created), 409, "duplicate", "Already Exists: Table p:d.orders")
+	_, err = e.bq.Dataset("d").Table("orders$__PARTITIONS_SUMMARY__").Metadata(ctx)
+	wantAPIError(t, err, 501, "notImplemented", "orders$__PARTITIONS_SUMMARY__ is not implemented by this emulator")
 	wantAPIError(t, e.bq.Dataset("no").Table("t").Create(ctx, created), 404, "notFound", "Not found: Dataset p:no")
 	before, err := orders.Metadata(ctx)
 	if err != nil {
