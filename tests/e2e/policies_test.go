@@ -74,3 +74,26 @@ func TestPolicies(t *testing.T) {
 	}
 	runCases(t, config.String(), "id", cases)
 }
+
+// What a policy did is counted, each value once, and what it left alone is not.
+func TestPolicies_counted(t *testing.T) {
+	const config = `
+source: {subscription: projects/demo/subscriptions/changes}
+create_tables: true
+window: 20ms
+dead_letters: {topic: projects/demo/topics/dead}
+tables:
+  - source: public.policies
+    destination: shop.policies
+    primary_key: [id]
+    bad_values: null
+    columns: [{name: id, type: INT64, mode: REQUIRED}, {name: n, type: NUMERIC}, {name: day, type: DATE, from: days, bad_values: clamp}]
+`
+	row := func(rest string, lsn uint64) message {
+		return pgChange{table: "public.policies", op: "c", after: fmt.Sprintf(`{"id":%d,%s}`, lsn, rest), lastCommit: 1, lsn: lsn}.message()
+	}
+	out := runLocal(t, config, []message{row(`"n":"NaN","day":9999999`, 2), row(`"n":"Infinity","day":1`, 3), row(`"n":null,"day":null`, 4), row(`"n":"1.5","day":0`, 5)})
+	if n := out.Counts["values_adjusted"]; n != 3 || len(out.DeadLetters) > 0 || len(out.Tables["shop.policies"]) != 4 {
+		t.Errorf("%d values adjusted, want 3; dead letters %v, rows %v", n, out.DeadLetters, out.Tables["shop.policies"])
+	}
+}
