@@ -224,13 +224,7 @@ func wider(c, old *Column) bool {
 	if c.Repeated || old.Repeated || c.Required && !old.Required || c.Precision > 0 {
 		return false
 	}
-	switch old.Kind {
-	case KindInt64:
-		return c.Kind == KindNumeric || c.Kind == KindFloat64
-	case KindNumeric:
-		return c.Kind == KindFloat64
-	}
-	return false
+	return c.Kind == KindFloat64 && (old.Kind == KindInt64 || old.Kind == KindNumeric) || c.Kind == KindNumeric && old.Kind == KindInt64
 }
 
 // narrower compares limits of which 0 is none.
