@@ -134,11 +134,12 @@ func decoding(format string, err error) *Error {
 	return &Error{Reason: e.Reason, Table: e.Table, Err: bounded(fmt.Errorf("decoding %s envelope: %w", format, e.Err))}
 }
 
-// bounded bounds what a hostile message can put into an error: a position, as a rule.
+// bounded bounds what a hostile message can put into an error: a position, or a path of
+// many fields. Its end is kept, since it says what is wrong.
 func bounded(err error) error {
-	const limit = 1000
-	if text := err.Error(); len(text) > limit {
-		return errors.New(strings.ToValidUTF8(text[:limit], "") + "…")
+	const first, last = 700, 300
+	if text := err.Error(); len(text) > first+last {
+		return errors.New(strings.ToValidUTF8(text[:first]+"…"+text[len(text)-last:], ""))
 	}
 	return err
 }
