@@ -151,7 +151,11 @@ func (a *aggregation) translate() value {
 	case "APPROX_COUNT_DISTINCT":
 		a.want(1)
 		return value{sql: "count(DISTINCT " + a.args[0].sql + ")" + a.over, typ: Of(Int64)}
-	case "CORR", "COVAR_POP", "COVAR_SAMP":
+	case "CORR":
+		a.want(2, Float64, Float64)
+		// DuckDB's is NaN of a single pair.
+		return value{sql: "CASE WHEN " + a.call("regr_count", Of(Int64)).sql + " > 1 THEN " + a.call("corr", Of(Float64)).sql + " END", typ: Of(Float64)}
+	case "COVAR_POP", "COVAR_SAMP":
 		a.want(2, Float64, Float64)
 		return a.call(strings.ToLower(a.name), Of(Float64))
 	case "MAX_BY", "MIN_BY":

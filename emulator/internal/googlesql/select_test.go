@@ -48,6 +48,7 @@ var selectTests = []struct{ name, sql, want string }{
 	{"aggregates of nothing", "SELECT COUNT(*), SUM(id), AVG(n), STRING_AGG(name), ARRAY_AGG(id), APPROX_QUANTILES(id, 2) FROM ds.t WHERE FALSE", "0|NULL|NULL|NULL|NULL|NULL"},
 	{"lists", "SELECT ARRAY_AGG(name IGNORE NULLS ORDER BY id DESC LIMIT 1), ARRAY_AGG(DISTINCT id ORDER BY id), ARRAY_AGG(name ORDER BY name), STRING_AGG(name, '-' ORDER BY id DESC), STRING_AGG(DISTINCT name ORDER BY name), STRING_AGG(name ORDER BY id LIMIT 1), ARRAY_CONCAT_AGG(tags) FROM ds.t", "[c]|[1,2,3]|[NULL,a,c]|c-a|a,c|a|[x,y,y]"},
 	{"APPROX_QUANTILES", "SELECT APPROX_QUANTILES(x, 2), APPROX_QUANTILES(x, 100)[OFFSET(90)], APPROX_QUANTILES(DISTINCT x, 2) FROM UNNEST([1, 1, 1, 4, 5, 6, 7, 8, 9, 10, NULL]) AS x", "[1,5,10]|9|[1,6,10]"},
+	{"statistics of one pair", "SELECT CORR(x, x), COVAR_SAMP(x, x), COVAR_POP(x, x), STDDEV(x), (SELECT CORR(y, y) OVER () FROM UNNEST([1]) AS y) FROM UNNEST([1, NULL]) AS x", "NULL|NULL|0|NULL|NULL"},
 	{"statistics", "SELECT STDDEV(id), VAR_POP(id), CORR(id, id), COVAR_POP(id, id), APPROX_COUNT_DISTINCT(name) FROM ds.t", "1|0.6666666666666666|1|0.6666666666666666|2"},
 	{"by another column", "SELECT MAX_BY(name, id), MIN_BY(name, id), ANY_VALUE(name HAVING MAX id) FROM ds.t", "c|a|c"},
 	{"logic and bits", "SELECT LOGICAL_AND(id > 0), LOGICAL_OR(id > 2), BIT_AND(id), BIT_OR(id), BIT_XOR(id) FROM ds.t", "true|true|0|3|0"},
