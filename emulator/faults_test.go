@@ -291,21 +291,22 @@ func TestIdleConnection(t *testing.T) {
 	}
 }
 
-func TestAdmin_refuses(t *testing.T) {
-	e := newEnv(t, Options{Now: time.Now})
-	for path, bodies := range map[string][]string{
-		"PUT faults": {"[{code: NOPE}]", "{"},
-		"POST clock": {`{"advance":"1h"}`},
-		"POST apply": {"x"},
-	} {
-		method, path, _ := strings.Cut(path, " ")
-		for _, body := range bodies {
-			e.tell(method, path, body, http.StatusBadRequest)
+// Every method that a fault can be for is one that the error lists.
+func TestFaults_methods(t *testing.T) {
+	_, err := ParseFaults([]byte("[{method: tables.gets, code: ABORTED}]"))
+	if err == nil || !strings.Contains(err.Error(), `"tables.gets" is none of AppendRows, `) {
+		t.Fatalf("error %v", err)
+	}
+	for _, method := range []string{"AppendRows", "GetWriteStream", "BatchCommitWriteStreams", "CreateReadSession", "tables.get", "jobs.query", "tabledata.insertAll"} {
+		if !strings.Contains(err.Error()+",", " "+method+",") {
+			t.Errorf("%s isn't among the methods: %v", method, err)
+		}
+		if _, err := ParseFaults([]byte("[{method: " + method + ", code: ABORTED}]")); err != nil {
+			t.Error(err)
 		}
 	}
-	moved := newEnv(t, Options{})
-	for _, body := range []string{"x", `{"advance":"soon"}`, `{"freeze":"today"}`} {
-		moved.tell("POST", "clock", body, http.StatusBadRequest)
+	if err := newEnv(t, Options{}).SetFaults([]Fault{{Method: "tables.gets", Effect: Effect{Code: "ABORTED"}}}); err == nil {
+		t.Error("a fault for no method is set")
 	}
 }
 

@@ -147,7 +147,7 @@ func New(o Options) (*Server, error) {
 		o.IdleTimeout = 0
 	}
 	ctx := context.Background()
-	s := &Server{options: o, log: o.Logger, faults: faults.NewSet(o.Now)}
+	s := &Server{options: o, log: o.Logger, faults: faults.NewSet(o.Now, faultMethods())}
 	if err := s.listen(ctx); err != nil {
 		return nil, err
 	}
@@ -242,6 +242,23 @@ func (s *Server) Close() error {
 // Changes of a table with max_staleness are due once nine tenths of it are over since
 // the last apply, those of another after ten minutes; both earlier if there are many.
 func (s *Server) ApplyDue(ctx context.Context) error { return s.engine.ApplyDue(ctx) }
+
+// Apply applies a table's pending changes now, whether that is due or not and whether
+// applies are held or not. The table is of Options.Project and has a primary key.
+func (s *Server) Apply(ctx context.Context, dataset, table string) error {
+	return s.applyTable(ctx, engine.TableRef{Project: s.options.Project, Dataset: dataset, Table: table})
+}
+
+func (s *Server) applyTable(ctx context.Context, ref engine.TableRef) error {
+	t, err := s.engine.Table(ref)
+	if err != nil {
+		return err
+	}
+	if len(t.Schema().Key) == 0 {
+		return fmt.Errorf("table %s has no primary key: there is nothing to apply to it", ref)
+	}
+	return s.engine.Apply(ctx, t)
+}
 
 // HoldApplies holds background applies back, as BigQuery's may fall behind, or lets
 // them go on. ApplyDue is held too.

@@ -3,6 +3,7 @@
 package faults
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path"
@@ -14,6 +15,9 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
 )
+
+// appendRows is the method that a fault without one is for.
+const appendRows = "AppendRows"
 
 // Call is one call as a fault sees it, before the server does.
 type Call struct {
@@ -94,6 +98,12 @@ type Fault struct {
 	Effect `yaml:",inline"`
 }
 
+// matchMethod holds a method's name against the fault's pattern.
+func (f *Fault) matchMethod(name string) bool {
+	matched, _ := path.Match(cmp.Or(f.Method, appendRows), name) // Check tells of a pattern that is none
+	return matched
+}
+
 // IsZero reports whether nothing goes wrong.
 func (e *Effect) IsZero() bool {
 	return e.Delay == 0 && e.Code == "" && e.Cut == "" && !e.LoseResponse && len(e.RejectRows) == 0 && e.Throttle == 0 && e.HideNew == 0
@@ -164,8 +174,9 @@ func (e *Effect) Check() error {
 	return errors.Join(errs...)
 }
 
-// Check returns what is wrong with a fault, all of it.
-func (f *Fault) Check() error {
+// Check returns what is wrong with a fault, all of it. Methods are the names of those
+// that there are: a fault for another would never happen, and nobody would be told.
+func (f *Fault) Check(methods []string) error {
 	errs := []error{f.Effect.Check()}
 	report := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 	if f.IsZero() {
@@ -174,6 +185,14 @@ func (f *Fault) Check() error {
 	for name, pattern := range map[string]string{"method": f.Method, "table": f.Table} {
 		if _, err := path.Match(pattern, ""); err != nil {
 			report("%s: %q is no pattern", name, pattern)
+		}
+	}
+	if !slices.ContainsFunc(methods, f.matchMethod) {
+		report("method: %q is none of %s", f.Method, strings.Join(methods, ", "))
+	}
+	for name, set := range map[string]bool{"lose_response": f.LoseResponse, "reject_rows": len(f.RejectRows) > 0, "bytes_per_second": f.Throttle > 0} {
+		if set && !f.matchMethod(appendRows) {
+			report("%s: it is for AppendRows alone, not for method %q", name, f.Method)
 		}
 	}
 	if parts := strings.Count(f.Table, ".") + 1; f.Table != "" && parts != 2 && parts != 3 {

@@ -9,6 +9,9 @@ import (
 	"google.golang.org/grpc/codes"
 )
 
+// methods are some of those that there are.
+var methods = []string{"AppendRows", "GetWriteStream", "tables.get", "tables.list"}
+
 // run calls a set n times and returns which calls went wrong, as "--x-".
 func run(s *Set, c Call, n int) string {
 	var b strings.Builder
@@ -62,11 +65,11 @@ func TestSet_chance(t *testing.T) {
 
 func must(t *testing.T, text string) *Set {
 	t.Helper()
-	list, err := Parse([]byte(text))
+	list, err := Parse([]byte(text), methods)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := NewSet(func() time.Time { return time.Unix(0, 0) })
+	s := NewSet(func() time.Time { return time.Unix(0, 0) }, methods)
 	if err := s.Replace(list); err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +78,7 @@ func must(t *testing.T, text string) *Set {
 
 func TestSet_time(t *testing.T) {
 	now := time.Unix(1000, 0)
-	s := NewSet(func() time.Time { return now })
+	s := NewSet(func() time.Time { return now }, methods)
 	if err := s.Replace([]Fault{{From: time.Minute, For: time.Minute, Effect: Effect{Code: "UNAVAILABLE"}}, {Table: "d.t", Effect: Effect{HideNew: time.Hour}}}); err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +97,7 @@ func TestSet_time(t *testing.T) {
 
 func TestSet_throttle(t *testing.T) {
 	now := time.Unix(1000, 0)
-	s := NewSet(func() time.Time { return now })
+	s := NewSet(func() time.Time { return now }, methods)
 	if err := s.Replace([]Fault{{Effect: Effect{Throttle: 100}}}); err != nil {
 		t.Fatal(err)
 	}
@@ -117,6 +120,11 @@ func TestParse_errors(t *testing.T) {
 		`[{cut: during}]`:                               "neither before nor after",
 		`[{code: ABORTED, cut: after}]`:                 "only one of",
 		`[{delay: -1s}]`:                                "delay: it is negative",
+		`[{code: ABORTED, method: appendRows}]`:         `method: "appendRows" is none of AppendRows, GetWriteStream, tables.get, tables.list`,
+		`[{delay: 1s, method: "table.*"}]`:              `method: "table.*" is none of`,
+		`[{reject_rows: [0], method: tables.get}]`:      "reject_rows: it is for AppendRows alone",
+		`[{lose_response: true, method: "tables.*"}]`:   "lose_response: it is for AppendRows alone",
+		`[{bytes_per_second: 1, method: "Get*"}]`:       "bytes_per_second: it is for AppendRows alone",
 		`[{delay: soon}]`:                               "reading the faults",
 		`[{code: ABORTED, storage_error: X}]`:           "no code of the Storage Write API",
 		`[{storage_error: STREAM_FINALIZED}]`:           "code: it is missing",
@@ -130,7 +138,7 @@ func TestParse_errors(t *testing.T) {
 		strings.Repeat("[", 100):                        "too deeply",
 		strings.Repeat(" ", maxScript+1):                "more than",
 	} {
-		if _, err := Parse([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Parse([]byte(text), methods); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.60s: error %v, want one with %q", text, err, want)
 		}
 	}
@@ -144,7 +152,7 @@ func TestParse(t *testing.T) {
   reject_rows: [0, 2]
   reject_message: no
 - {"code": "RESOURCE_EXHAUSTED", "storage_error": "TABLE_NOT_FOUND", "end_connection": true}
-`))
+`), methods)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,8 +17,9 @@ const maxScript = 64 << 10
 //   - {table: shop.orders, skip: 10, every: 5, times: 3, code: UNAVAILABLE}
 //   - {method: GetWriteStream, delay: 2s}
 //
-// An unknown key is an error. The text may be at most 64 kB long.
-func Parse(text []byte) ([]Fault, error) {
+// An unknown key is an error, and so is a fault for none of these methods. The text may
+// be at most 64 kB long.
+func Parse(text []byte, methods []string) ([]Fault, error) {
 	if len(text) > maxScript {
 		return nil, fmt.Errorf("the faults are %d bytes long, more than %d", len(text), maxScript)
 	}
@@ -31,7 +32,7 @@ func Parse(text []byte) ([]Fault, error) {
 		return nil, fmt.Errorf("reading the faults: %s", yaml.FormatError(err, false, false))
 	}
 	for i := range list {
-		if err := list[i].Check(); err != nil {
+		if err := list[i].Check(methods); err != nil {
 			return nil, fmt.Errorf("fault %d: %w", i+1, err)
 		}
 	}

@@ -1,7 +1,6 @@
 package faults
 
 import (
-	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"path"
@@ -14,7 +13,8 @@ import (
 
 // Set is the faults that count now. It is safe for any number of goroutines.
 type Set struct {
-	now func() time.Time
+	now     func() time.Time
+	methods []string
 
 	mu     sync.Mutex
 	faults []*counted
@@ -31,8 +31,9 @@ type counted struct {
 	second   time.Time // that taken is of
 }
 
-// NewSet returns a set without faults, on the emulator's clock.
-func NewSet(now func() time.Time) *Set { return &Set{now: now} }
+// NewSet returns a set without faults, on the emulator's clock, for the calls of
+// these methods.
+func NewSet(now func() time.Time, methods []string) *Set { return &Set{now: now, methods: methods} }
 
 // Replace puts these faults in the place of those that were there. It changes
 // nothing if one of them is wrong; the error says which.
@@ -41,7 +42,7 @@ func (s *Set) Replace(list []Fault) error {
 	var all []*counted
 	for i := range list {
 		f := list[i]
-		if err := f.Check(); err != nil {
+		if err := f.Check(s.methods); err != nil {
 			return fmt.Errorf("fault %d: %w", i+1, err)
 		}
 		all = append(all, &counted{Fault: f, since: now, random: rand.New(rand.NewPCG(f.Seed, 0))})
@@ -113,8 +114,7 @@ func (f *counted) active(now time.Time) bool {
 }
 
 func (f *counted) matches(c Call, now time.Time) bool {
-	method, _ := path.Match(cmp.Or(f.Method, "AppendRows"), c.Method) // the pattern was checked
-	return method && f.active(now) && matchTable(f.Table, c.Table)
+	return f.matchMethod(c.Method) && f.active(now) && matchTable(f.Table, c.Table)
 }
 
 // matchTable holds a table against a pattern; one of two parts is for any project.

@@ -63,7 +63,7 @@ func New(e *engine.Engine, o Options) *Service {
 		o.Effect = func(faults.Call) faults.Effect { return faults.Effect{} }
 	}
 	s := &Service{engine: e, options: o, runner: newRunner()}
-	s.handler = s.routes()
+	s.handler = s.mux()
 	o.Executor.Exporter = s.export
 	return s
 }
@@ -76,47 +76,65 @@ func (s *Service) Close() { s.runner.close() }
 // handler answers one REST method with a JSON value, nil for no content.
 type handler func(r *http.Request) (any, error)
 
-// routes is the REST API: what follows /bigquery/v2 in BigQuery's own paths. Go's
-// client leaves that prefix out where an endpoint is given, others keep it.
-func (s *Service) routes() http.Handler {
+// Parts of the routes' paths.
+const (
+	projectPath = "/projects/{project}"
+	datasetPath = projectPath + "/datasets/{dataset}"
+	tablePath   = datasetPath + "/tables/{table}"
+)
+
+// routes are the REST API: what follows /bigquery/v2 in BigQuery's own paths.
+var routes = []struct {
+	pattern string
+	method  string // REST's name of it, "" for what isn't BigQuery's
+	handler func(*Service, *http.Request) (any, error)
+}{
+	{"GET /projects", "projects.list", (*Service).listProjects},
+	{"GET " + projectPath + "/serviceAccount", "projects.getServiceAccount", (*Service).getServiceAccount},
+	{"POST " + projectPath + "/datasets", "datasets.insert", (*Service).createDataset},
+	{"GET " + projectPath + "/datasets", "datasets.list", (*Service).listDatasets},
+	{"GET " + datasetPath, "datasets.get", (*Service).getDataset},
+	{"PATCH " + datasetPath, "datasets.patch", (*Service).patchDataset},
+	{"PUT " + datasetPath, "datasets.update", (*Service).updateDataset},
+	{"DELETE " + datasetPath, "datasets.delete", (*Service).deleteDataset},
+	{"POST " + datasetPath + "/tables", "tables.insert", (*Service).createTable},
+	{"GET " + datasetPath + "/tables", "tables.list", (*Service).listTables},
+	{"GET " + tablePath, "tables.get", (*Service).getTable},
+	{"PATCH " + tablePath, "tables.patch", (*Service).patchTable},
+	{"PUT " + tablePath, "tables.update", (*Service).updateTable},
+	{"DELETE " + tablePath, "tables.delete", (*Service).deleteTable},
+	{"GET " + tablePath + "/data", "tabledata.list", (*Service).listTableData},
+	{"POST " + tablePath + "/insertAll", "tabledata.insertAll", (*Service).insertAll},
+	{"POST " + projectPath + "/queries", "jobs.query", (*Service).query},
+	{"GET " + projectPath + "/queries/{job}", "jobs.getQueryResults", (*Service).getQueryResults},
+	{"POST " + projectPath + "/jobs", "jobs.insert", (*Service).insertJob},
+	{"GET " + projectPath + "/jobs", "jobs.list", (*Service).listJobs},
+	{"GET " + projectPath + "/jobs/{job}", "jobs.get", (*Service).getJob},
+	{"POST " + projectPath + "/jobs/{job}/cancel", "jobs.cancel", (*Service).cancelJob},
+	{"DELETE " + projectPath + "/jobs/{job}/delete", "jobs.delete", (*Service).deleteJob},
+	{"GET /emulator/v1" + tablePath + "/rows", "", (*Service).adminRows},
+	{"GET /emulator/v1/stats", "", (*Service).adminStats},
+}
+
+// Methods returns the names of REST's methods, as faults name them.
+func Methods() []string {
+	var names []string
+	for _, route := range routes {
+		if route.method != "" {
+			names = append(names, route.method)
+		}
+	}
+	return names
+}
+
+// mux is the routes, and what has no place in them. Go's client leaves /bigquery/v2
+// out where an endpoint is given, others keep it.
+func (s *Service) mux() http.Handler {
 	mux := http.NewServeMux()
-	const (
-		project = "/projects/{project}"
-		dataset = project + "/datasets/{dataset}"
-		table   = dataset + "/tables/{table}"
-	)
-	for _, route := range []struct {
-		pattern string
-		method  string // REST's name of it, "" for what isn't BigQuery's
-		handler handler
-	}{
-		{"GET /projects", "projects.list", s.listProjects},
-		{"GET " + project + "/serviceAccount", "projects.getServiceAccount", s.getServiceAccount},
-		{"POST " + project + "/datasets", "datasets.insert", s.createDataset},
-		{"GET " + project + "/datasets", "datasets.list", s.listDatasets},
-		{"GET " + dataset, "datasets.get", s.getDataset},
-		{"PATCH " + dataset, "datasets.patch", s.patchDataset},
-		{"PUT " + dataset, "datasets.update", s.updateDataset},
-		{"DELETE " + dataset, "datasets.delete", s.deleteDataset},
-		{"POST " + dataset + "/tables", "tables.insert", s.createTable},
-		{"GET " + dataset + "/tables", "tables.list", s.listTables},
-		{"GET " + table, "tables.get", s.getTable},
-		{"PATCH " + table, "tables.patch", s.patchTable},
-		{"PUT " + table, "tables.update", s.updateTable},
-		{"DELETE " + table, "tables.delete", s.deleteTable},
-		{"GET " + table + "/data", "tabledata.list", s.listTableData},
-		{"POST " + table + "/insertAll", "tabledata.insertAll", s.insertAll},
-		{"POST " + project + "/queries", "jobs.query", s.query},
-		{"GET " + project + "/queries/{job}", "jobs.getQueryResults", s.getQueryResults},
-		{"POST " + project + "/jobs", "jobs.insert", s.insertJob},
-		{"GET " + project + "/jobs", "jobs.list", s.listJobs},
-		{"GET " + project + "/jobs/{job}", "jobs.get", s.getJob},
-		{"POST " + project + "/jobs/{job}/cancel", "jobs.cancel", s.cancelJob},
-		{"DELETE " + project + "/jobs/{job}/delete", "jobs.delete", s.deleteJob},
-		{"GET /emulator/v1" + table + "/rows", "", s.adminRows},
-		{"GET /emulator/v1/stats", "", s.adminStats},
-	} {
-		serve := func(w http.ResponseWriter, r *http.Request) { s.answer(w, r, route.handler) }
+	for _, route := range routes {
+		serve := func(w http.ResponseWriter, r *http.Request) {
+			s.answer(w, r, func(r *http.Request) (any, error) { return route.handler(s, r) })
+		}
 		if route.method == "" {
 			mux.HandleFunc(route.pattern, serve)
 			continue
@@ -125,7 +143,7 @@ func (s *Service) routes() http.Handler {
 	}
 	for _, prefix := range []string{"/upload", "/resumable/upload"} {
 		for _, method := range []string{"POST ", "PUT "} {
-			mux.HandleFunc(method+prefix+"/bigquery/v2"+project+"/jobs", func(w http.ResponseWriter, r *http.Request) { s.faulty(w, r, "jobs.insert", s.upload) })
+			mux.HandleFunc(method+prefix+"/bigquery/v2"+projectPath+"/jobs", func(w http.ResponseWriter, r *http.Request) { s.faulty(w, r, "jobs.insert", s.upload) })
 		}
 	}
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") })

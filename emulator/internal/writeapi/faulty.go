@@ -47,6 +47,18 @@ func (s *Service) effect(ctx context.Context, method, stream string, request pro
 	return e, nil
 }
 
+// Methods returns the names of the RPCs that faults reach: all but ReadRows, which is
+// a stream that Intercept doesn't see.
+func Methods() []string {
+	names := []string{path.Base(storagepb.BigQueryWrite_AppendRows_FullMethodName)}
+	for _, service := range []grpc.ServiceDesc{storagepb.BigQueryWrite_ServiceDesc, storagepb.BigQueryRead_ServiceDesc} {
+		for _, method := range service.Methods {
+			names = append(names, method.MethodName)
+		}
+	}
+	return names
+}
+
 // tableOf reads the table that a stream's name, or a table's path, begins with.
 func tableOf(name string) (engine.TableRef, error) {
 	if ref, _, err := parseStream(name); err == nil {
