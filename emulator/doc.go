@@ -12,6 +12,10 @@
 //	client, err := managedwriter.NewClient(ctx, "p", option.WithEndpoint(server.GRPCAddr()), option.WithoutAuthentication(),
 //		option.WithGRPCDialOption(grpc.WithTransportCredentials(insecure.NewCredentials())))
 //
+// Tests move its clock (Clock), apply changes (Server.Apply, Server.ApplyDue) and let calls
+// fail (Fault, Server.SetFaults); those in other languages do so by requests, which
+// "Make it fail, move its clock" in examples/clients/README.md shows.
+//
 // Tables live in DuckDB, in memory or in a file; with a file, what was acknowledged
 // survives the process's death. Package internal/engine has the tables,
 // internal/googlesql translates statements, which internal/query runs,

@@ -37,8 +37,18 @@ is interrupted. When it takes requests it prints its addresses:
 	emulator --project demo --dataset shop
 	ready grpc=127.0.0.1:9060 rest=http://127.0.0.1:9050
 
-Clients need no credentials and no TLS. GET /healthz answers ok; /emulator/v1/clock,
-/apply, /faults and /stats on the REST address are for tests.
+Clients need no credentials and no TLS. On the REST address GET /healthz answers ok, and
+these are for tests:
+
+	PUT    /emulator/v1/faults  which calls fail, and how: [{table: shop.orders, times: 2, code: UNAVAILABLE}]
+	POST   /emulator/v1/clock   {"advance": "36h"}, {"freeze": "2026-01-02T03:04:05Z"} or {"run": true}
+	POST   /emulator/v1/apply   applies what is due by the clock; {"table": "shop.orders"} that table now
+	GET    /emulator/v1/stats   counts of requests, rows and applies
+	GET    /emulator/v1/projects/demo/datasets/shop/tables/orders/rows
+
+examples/clients/README.md has them all, the keys of a fault, and how Google's clients
+are pointed here.
+
 
 `
 

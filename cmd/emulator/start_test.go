@@ -51,7 +51,7 @@ func TestHelp(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"change data capture", "ready grpc=", "/healthz", "-project", "-dataset", "-db", "-buckets", "-grpc_addr", "-rest_addr",
+		"change data capture", "ready grpc=", "/healthz", "PUT    /emulator/v1/faults", `{"advance": "36h"}`, "/rows", "examples/clients/README.md", "-project", "-dataset", "-db", "-buckets", "-grpc_addr", "-rest_addr",
 		"-max_request_bytes", "-idle_timeout", "-faults", "-verbose",
 	} {
 		if !strings.Contains(string(out), want) {

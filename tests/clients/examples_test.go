@@ -53,7 +53,7 @@ func TestExamples(t *testing.T) {
 		t.Fatalf("building the Go program: %v\n%s", err, out)
 	}
 	shared := sharedOutput(t, root+"/README.md")
-	emulator := startEmulator(t)
+	emulator := start(t, "--project=demo", "--dataset=go", "--dataset=python", "--dataset=java", "--dataset=beam")
 	for _, test := range []struct {
 		name    string
 		needs   string // a file that tests/clients/install makes
@@ -97,25 +97,6 @@ func TestExamples(t *testing.T) {
 			}
 		})
 	}
-}
-
-// startEmulator starts an emulator with a dataset for each program.
-func startEmulator(t *testing.T) *emulatorcmd.Process {
-	t.Helper()
-	program, err := emulatorcmd.Build(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	emulator, err := emulatorcmd.Start(program, "--project=demo", "--dataset=go", "--dataset=python", "--dataset=java", "--dataset=beam")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := emulator.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
-	return emulator
 }
 
 // orders reads the table that a program left, by a client that isn't the program's.
