@@ -125,6 +125,9 @@ func (o *Options) validateRuntime(report reporter) {
 		}
 		report(key, "give both of bigquery_rest_endpoint and bigquery_grpc_endpoint, or none: an emulator has two addresses")
 	}
+	if at := r.BigQueryRESTEndpoint; at != "" && !strings.Contains(at, "://") {
+		report("runtime.bigquery_rest_endpoint", "it has no scheme; write http://%s for an emulator", at)
+	}
 	if r.PubSubPlaintext && r.PubSubEndpoint == "" {
 		report("runtime.pubsub_plaintext", "plain text needs pubsub_endpoint")
 	}

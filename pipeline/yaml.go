@@ -3,6 +3,7 @@ package pipeline
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -11,6 +12,8 @@ import (
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
+
+	"beamcdc/internal/spelling"
 )
 
 // Load reads a configuration file. Its error says only that the file can't be
@@ -147,14 +150,14 @@ func (y *reader) mapping(node ast.Node, key string, known fields) {
 		return
 	}
 	seen := make(map[string]int)
-	for _, pair := range pairs {
+	for i, pair := range pairs {
 		name := pair.Key.GetToken().Value
 		path := join(key, name)
 		line := pair.Key.GetToken().Position.Line
 		read, ok := known[name]
 		switch {
 		case !ok:
-			y.reportLine(line, path, "unknown key; here are "+wordList(known))
+			y.unknownKey(pairs[:i], line, name, path, known)
 			continue
 		case seen[name] > 0:
 			y.reportLine(line, path, fmt.Sprintf("it is set twice, in line %d before", seen[name]))
@@ -166,6 +169,34 @@ func (y *reader) mapping(node ast.Node, key string, known fields) {
 			read(value, path)
 		}
 	}
+}
+
+// unknownKey reports a key that is not known, and what may have been meant. In {…}
+// a comma ends a value: what is left of "NUMERIC(10,2)" becomes a key.
+func (y *reader) unknownKey(before []*ast.MappingValueNode, line int, name, path string, known fields) {
+	if len(before) > 0 {
+		last := before[len(before)-1]
+		switch {
+		case !isCutOff(last.Value.GetToken().Value):
+		case last.Key.GetToken().Value == "type": // columnType reports it
+			return
+		default:
+			y.reportLine(line, path, "unknown key; quote the value before it: "+commaEnds)
+			return
+		}
+	}
+	problem := "unknown key; "
+	if meant := spelling.Nearest(name, slices.Sorted(maps.Keys(known))); meant != "" {
+		problem += "did you mean " + meant + "? "
+	}
+	y.reportLine(line, path, problem+"here are "+wordList(known))
+}
+
+const commaEnds = "a comma ends a value in {…}"
+
+// isCutOff reports whether a value opens a bracket that it doesn't close.
+func isCutOff(text string) bool {
+	return strings.Count(text, "(")+strings.Count(text, "<") > strings.Count(text, ")")+strings.Count(text, ">")
 }
 
 // sequence calls each with the items of a list and their keys, "key[0]".

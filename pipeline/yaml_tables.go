@@ -107,7 +107,11 @@ func (y *reader) columnType(c *table.Column) func(ast.Node, string) {
 		}
 		parsed, err := table.ParseType(text)
 		if err != nil {
-			y.report(node, key, err.Error())
+			problem := err.Error()
+			if isCutOff(text) {
+				problem += "; quote it: " + commaEnds
+			}
+			y.report(node, key, problem)
 			return
 		}
 		*c = parsed

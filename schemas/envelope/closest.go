@@ -1,8 +1,11 @@
 package envelope
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 
+	"beamcdc/schemas/change"
 	"beamcdc/schemas/envelope/internal/outcome"
 	"beamcdc/schemas/envelope/internal/scan"
 )
@@ -105,7 +108,21 @@ func unknownFormat(o *scan.Outline) error {
 		}
 	}
 	if most == 0 {
-		return outcome.Errorf(outcome.UnknownFormat, unknown)
+		return outcome.Errorf(outcome.UnknownFormat, unknown+"; a row by itself needs __op or __deleted beside its columns, or `source.format: debezium_flat` or `columns`")
 	}
 	return outcome.Errorf(outcome.UnknownFormat, unknown+"; the closest is %s: it has %s, but lacks %s", name, has, lacks)
+}
+
+// looksLike adds to what a configured format found wrong with a message which
+// other one's it is.
+func (d *Decoder) looksLike(m *change.Message, err error) error {
+	var e *Error
+	if !errors.As(err, &e) || e.Reason == outcome.BadJSON {
+		return err
+	}
+	found := d.find(m)
+	if found < 0 || found == d.format {
+		return err
+	}
+	return &Error{Reason: e.Reason, Table: e.Table, Err: fmt.Errorf("%w; it looks like %s: set `source.format` to that or to auto", e.Err, formats[found].name)}
 }

@@ -21,7 +21,7 @@ func TestDecode_closest(t *testing.T) {
 	for data, want := range map[string]string{
 		`[]`:                                  "it is no JSON object with members",
 		`{}`:                                  "it is no JSON object with members",
-		`{"id":1}`:                            "no known format",
+		`{"id":1}`:                            "a row by itself needs __op or __deleted beside its columns, or `source.format: debezium_flat` or `columns`",
 		`{"source":{},"ts_ms":1,"after":{}}`:  "closest is debezium: it has source, an object and ts_ms, but lacks op, a string",
 		`{"op":"c","after":{}}`:               "closest is debezium: it has op, a string, but lacks source, an object",
 		`{"payload":{"op":"c","source":{}}}`:  "its payload is debezium's, but there is no schema beside it",
@@ -51,6 +51,22 @@ func TestDecode_closest(t *testing.T) {
 			if !ok || e.Reason != envelope.UnknownFormat || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s after %.20s…: error %v, want %s that says %q", data, first, err, envelope.UnknownFormat, want)
 			}
+		}
+	}
+}
+
+// TestDecode_otherFormat: a configured format refuses another one's message by
+// its name; what is no other one's, without.
+func TestDecode_otherFormat(t *testing.T) {
+	const maxwell = `{"database":"shop","table":"items","type":"insert","ts":1741507626,"data":{"id":1}}`
+	for _, test := range []struct{ format, data, want string }{
+		{"debezium", maxwell, "the message has no op; it looks like maxwell: set `source.format` to that or to auto"},
+		{"maxwell", insert(`{"id":1}`), "; it looks like debezium: "},
+		{"debezium", `{"id":1}`, "the message has no op"},
+	} {
+		_, _, err := decode(t, envelope.Options{Format: test.format}, change.Message{Data: []byte(test.data)})
+		if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "looks like") != strings.Contains(test.want, "looks like") {
+			t.Errorf("%s reads %s: error %v, want %q", test.format, test.data, err, test.want)
 		}
 	}
 }

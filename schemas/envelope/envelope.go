@@ -202,6 +202,9 @@ func (d *Decoder) decode(m change.Message, dst []change.Event) ([]change.Event, 
 		}
 	}
 	if err != nil {
+		if !d.auto {
+			err = d.looksLike(&m, err)
+		}
 		return dst, "", decoding(formats[d.format].name, err)
 	}
 	return events, control, nil

@@ -142,11 +142,14 @@ func (e *Encoder) appendField(dst []byte, f *field, v *change.Value) ([]byte, *V
 	if err == nil {
 		return dst, nil
 	}
+	e.adjusted = e.adjusted[:adjusted] // what was done below it is not in the row
 	// Only a bad value of this column or below it is the policy's affair.
 	if f.policy != table.PolicyNull || err.Reason != ReasonBadValue {
+		if err.Reason == ReasonBadValue && !err.tried { // not of a field below
+			err.Policies, err.tried = e.deciding(f, v), true
+		}
 		return dst[:start], err
 	}
-	e.adjusted = e.adjusted[:adjusted] // what was done below it is not in the row
 	e.adjust(f)
 	return dst[:start], nil
 }
@@ -179,7 +182,7 @@ func ambiguousColumn() *ValueError {
 func index(i int) string { return "[" + strconv.Itoa(i) + "]" }
 
 func unknownColumn(name string) *ValueError {
-	return refused(ReasonUnknownColumn, "the table doesn't have it").under(name)
+	return refused(ReasonUnknownColumn, "the table doesn't have it; add it to the table, or set `unknown_columns: ignore`").under(name)
 }
 
 // layout is how the columns of a row match a message's fields. It is kept from

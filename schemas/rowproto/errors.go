@@ -3,6 +3,8 @@ package rowproto
 import (
 	"fmt"
 	"strings"
+
+	"beamcdc/schemas/table"
 )
 
 // The reasons of a ValueError. They are stable: dead letters and metrics carry them.
@@ -23,6 +25,10 @@ type ValueError struct {
 	Column string // the column, "address.city" or "tags[3]" below one; "" when it is about the whole row
 	Reason string // one of the Reason constants
 	Err    error  // what is wrong, and where there is one, the setting that would decide
+
+	// Policies are those of the column that would make something of a bad value.
+	Policies []table.Policy
+	tried    bool // whether Policies is known
 }
 
 // Error returns the table, the column, the reason and what is wrong.
@@ -39,6 +45,14 @@ func (e *ValueError) Error() string {
 	if e.Err != nil {
 		b.WriteString(": ")
 		b.WriteString(e.Err.Error())
+	}
+	for i, p := range e.Policies {
+		if i == 0 {
+			b.WriteString("; to store something else, set the column's `bad_values` to ")
+		} else {
+			b.WriteString(" or ")
+		}
+		b.WriteString(string(p))
 	}
 	return b.String()
 }

@@ -71,7 +71,7 @@ func (e *Encoder) floatDecimal(v float64) (decimal, *ValueError) {
 }
 
 func unscaledDecimal() *ValueError {
-	return bad("the text is a decimal in base64, and nothing says how many of its digits are after the point; `scale` beside `from: decimal` does")
+	return bad("the text is a decimal in base64, and nothing says how many of its digits are after the point: give `scale` beside `from: decimal`, or let the source write decimals as text and leave `from` out")
 }
 
 func notANumber() *ValueError { return bad("it is NaN") }

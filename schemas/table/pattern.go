@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"beamcdc/internal/spelling"
 )
 
 // pattern is a rule's Source, split into its parts.
@@ -47,6 +49,26 @@ func (p pattern) match(source []string) bool {
 		}
 	}
 	return true
+}
+
+// near returns by how many letters the ends of the pattern and of the source's name
+// differ, and whether that is few. A * says nothing of what was meant.
+func (p pattern) near(source []string) (int, bool) {
+	n := min(len(p), len(source))
+	all, named := 0, false
+	for i := 1; i <= n; i++ {
+		part, text := p[len(p)-i], source[len(source)-i]
+		named = named || part != "*"
+		if matchPart(part, text) {
+			continue
+		}
+		differ, near := spelling.Near(part, text)
+		if !near {
+			return 0, false
+		}
+		all += differ
+	}
+	return all, named
 }
 
 // covers reports whether the pattern matches every source that other matches.

@@ -172,6 +172,23 @@ func (r *Router) Route(source string) (Match, bool) {
 	return Match{}, false
 }
 
+// Nearest returns the source of the rule that is spelled nearly like a source that
+// no rule is for, or that names it with more before it; "" for none.
+func (r *Router) Nearest(source string) string {
+	if len(source) > 1000 { // it comes from a message
+		return ""
+	}
+	parts := strings.Split(source, ".")
+	nearest, best := "", -1
+	for i := range r.rules {
+		n, near := r.rules[i].source.near(parts)
+		if near && (best < 0 || n < best) {
+			nearest, best = r.rules[i].rule.Source, n
+		}
+	}
+	return nearest
+}
+
 func (r *Router) routeUnnamed() (Match, bool) {
 	if len(r.rules) != 1 || !r.rules[0].source.literal() || !r.rules[0].destination.literal {
 		return Match{}, false

@@ -314,3 +314,20 @@ func BenchmarkRoute(b *testing.B) {
 		}
 	}
 }
+
+// Nearest finds what a name that no rule is for may have been meant by.
+func TestRouter_Nearest(t *testing.T) {
+	r := router(t,
+		table.Rule{Source: "inventory.item", Destination: "shop.item"},
+		table.Rule{Source: "public.*", Destination: "shop.{table}"},
+		table.Rule{Source: "Shop.orders", Destination: "shop.orders"},
+	)
+	for source, want := range map[string]string{
+		"inventory.items": "inventory.item", "dbserver1.inventory.items": "inventory.item", "shop.orders": "Shop.orders", "orders": "Shop.orders",
+		"publik.carts": "public.*", "warehouse.bins": "", "": "", strings.Repeat("x", 2000): "",
+	} {
+		if got := r.Nearest(source); got != want {
+			t.Errorf("Nearest(%.40q) = %q, want %q", source, got, want)
+		}
+	}
+}

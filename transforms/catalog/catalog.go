@@ -171,7 +171,7 @@ func (c *Catalog) ruleOf(name table.Name) *table.Rule {
 }
 
 // errUndeclared says that a table can't be created before a message names its key.
-var errUndeclared = errors.New("its rule has no primary_key, and no message has named the key yet")
+var errUndeclared = errors.New("its rule has no primary_key, and no message has named the key yet; add primary_key to the rule")
 
 // readOrCreate returns the table as it is to be written to.
 func (c *Catalog) readOrCreate(ctx context.Context, name table.Name, rule *table.Rule, declared []string) (*Destination, error) {

@@ -14,6 +14,10 @@ type Match = table.Match
 // go; false when no rule is for it.
 func (c *Catalog) Route(source string) (Match, bool) { return c.router.Route(source) }
 
+// Nearest returns the source of the rule that a table which no rule is for may be
+// meant by, or "".
+func (c *Catalog) Nearest(source string) string { return c.router.Nearest(source) }
+
 // Destination returns the table that the match names. It is read from BigQuery,
 // and created if it is missing and CreateTables is set, the first time; then it
 // comes from memory. A rule without a primary key takes the one that the match

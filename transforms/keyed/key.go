@@ -36,6 +36,15 @@ func refuse(stage, reason, format string, args ...any) *refusal {
 	return &refusal{stage, reason, fmt.Errorf(format, args...)}
 }
 
+// refuseOf puts the table's name before what an order refuses.
+func refuseOf(table string, err error) error {
+	r := new(refusal)
+	if !errors.As(err, &r) {
+		return err
+	}
+	return &refusal{r.stage, r.reason, fmt.Errorf("ordering a change of %s: %w", table, r.err)}
+}
+
 // refuseValue gives rowproto's error its stage. Other errors stay as they are.
 func refuseValue(stage string, err error) error {
 	var e *rowproto.ValueError

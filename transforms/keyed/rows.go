@@ -176,7 +176,7 @@ func (f *rowsFn) letter(e *change.Event, r *refusal, receipts []change.Receipt) 
 func (f *rowsFn) changes(d *destination, e *change.Event, receipts []change.Receipt) ([]rowChange, error) {
 	sequence, ordinal, err := d.order.of(e)
 	if err != nil {
-		return nil, err
+		return nil, refuseOf(d.name, err)
 	}
 	return d.keyer.split(e, sequence, ordinal, receipts)
 }
@@ -242,7 +242,11 @@ func (f *rowsFn) destination(ctx context.Context, e *change.Event) (*destination
 	case source == "":
 		return nil, refuse(StageKey, ReasonUnnamedTable, "the message names no table, and not just one is configured")
 	default:
-		return nil, refuse(StageKey, ReasonUnlistedTable, "no configured table matches %.100q", source)
+		near := ""
+		if rule := f.catalog.Nearest(source); rule != "" {
+			near = fmt.Sprintf("; the closest is %.100q", rule)
+		}
+		return nil, refuse(StageKey, ReasonUnlistedTable, "no configured table matches %.100q%s; list it under `tables`, or set `unlisted_tables: filter`", source, near)
 	}
 	if len(match.Rule.PrimaryKey) == 0 {
 		match.Declared = names(e.Key)

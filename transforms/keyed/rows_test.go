@@ -204,6 +204,27 @@ func TestRows_newColumn(t *testing.T) {
 	}
 }
 
+// A dead letter says what to do, and of which table it speaks.
+func TestRows_lettersSayWhatToDo(t *testing.T) {
+	f := &rowsFn{Catalog: newCatalog(t)}
+	if err := f.Setup(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	lost := event("1", "public.orders", change.OpCreate, "id=1 v=a")
+	lost.Sequence, lost.Position = change.Sequence{}, "no lsn"
+	for want, e := range map[string]change.Event{
+		"ordering a change of demo.shop.orders: it has no position":                                        lost,
+		`no configured table matches "server.public.order"; the closest is "public.orders"; list it under`: event("2", "server.public.order", change.OpCreate, "id=1"),
+		`no configured table matches "public.xyz"; list it under`:                                          event("3", "public.xyz", change.OpCreate, "id=1"),
+		"or set `unlisted_tables: filter`":                                                                 event("4", "public.xyz", change.OpCreate, "id=1"),
+	} {
+		_, letters, err := process(t, f, e)
+		if err != nil || len(letters) != 1 || !strings.Contains(letters[0], want) {
+			t.Errorf("letters %v, error %v, want %q", letters, err, want)
+		}
+	}
+}
+
 // Invariant 7: a catalog out of reach is an error, never a dead letter.
 func TestRows_catalogOutOfReach(t *testing.T) {
 	config := newCatalog(t)
