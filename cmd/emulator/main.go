@@ -49,7 +49,6 @@ these are for tests:
 examples/clients/README.md has them all, the keys of a fault, and how Google's clients
 are pointed here.
 
-
 `
 
 func main() {
