@@ -17,7 +17,7 @@ const usage = `Usage: cdc COMMAND [ARGUMENTS]
 Commands:
   simulate [FILE]   apply a file of changes by arrival, by sequence number and by text,
                     and print what each leaves; "-" is standard input,
-                    no FILE the changes of the guide
+                    no FILE an example of seven changes, which -changes prints
 
 Run "cdc COMMAND -h" for a command's arguments.
 `

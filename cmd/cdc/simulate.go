@@ -16,24 +16,34 @@ import (
 //go:embed guide.jsonl
 var guideChanges string
 
-const simulateUsage = `Usage: cdc simulate [FILE]
+const simulateUsage = `Usage: cdc simulate [-changes] [FILE]
 
 FILE holds one change a line, in the order of arrival:
   {"id": 1, "type": "UPSERT", "status": "placed", "seq": "F/FFFF0000"}
 id is the primary key, type UPSERT or DELETE, seq a _CHANGE_SEQUENCE_NUMBER, all
-other members are columns. "-" is standard input; no FILE the changes of the guide.
+other members are columns. "-" is standard input. No FILE stands for seven changes of
+three orders, delivered at least once and not in order: the example of the guide
+"Streaming Data into BigQuery".
+
+  -changes   print these seven changes instead, in FILE's form
 `
 
 func simulateCommand(args []string, stdin io.Reader, stdout io.Writer) error {
 	flags := flag.NewFlagSet("simulate", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	flags.Usage = func() {} // a bad flag gets one line
+	show := flags.Bool("changes", false, "")
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
 		_, err = io.WriteString(stdout, simulateUsage)
 		return err
 	case err != nil:
 		return fmt.Errorf("%w: %w; run \"cdc simulate -h\"", errUsage, err)
+	case *show && flags.NArg() > 0:
+		return fmt.Errorf("%w: -changes prints the example's changes and takes no file", errUsage)
+	case *show:
+		_, err = io.WriteString(stdout, guideChanges)
+		return err
 	}
 	var changes []simulatedChange
 	var err error

@@ -30,6 +30,20 @@ func TestSimulate_guide(t *testing.T) {
 	}
 }
 
+// What -changes prints is a FILE.
+func TestSimulate_changes(t *testing.T) {
+	var changes, simulated, stderr strings.Builder
+	if code := run([]string{"simulate", "-changes"}, nil, &changes, &stderr); code != 0 || strings.Count(changes.String(), "\n") != 7 {
+		t.Fatalf("exit status %d, standard error %q, printed\n%swant seven changes", code, stderr.String(), changes.String())
+	}
+	if code := run([]string{"simulate", "-"}, strings.NewReader(changes.String()), &simulated, &stderr); code != 0 {
+		t.Fatalf("exit status %d, standard error %q", code, stderr.String())
+	}
+	if diff := cmp.Diff(guideOutput, simulated.String()); diff != "" {
+		t.Errorf("the printed changes make something else than the example's (-guide +got):\n%s", diff)
+	}
+}
+
 func TestSimulate_file(t *testing.T) {
 	input := `{"id":"b'x","type":"UPSERT","n":1.50,"seq":"1"}
 {"id":10,"type":"UPSERT","n":2,"seq":"2"}
@@ -56,6 +70,7 @@ func TestSimulate_badInput(t *testing.T) {
 		"no command":      {nil, "", 2, "Usage"},
 		"unknown command": {[]string{"frobnicate"}, "", 2, `no command "frobnicate"`},
 		"unknown flag":    {[]string{"simulate", "-x"}, "", 2, "-x"},
+		"changes, a file": {[]string{"simulate", "-changes", "a"}, "", 2, "takes no file"},
 		"two files":       {[]string{"simulate", "a", "b"}, "", 2, "one file"},
 		"missing file":    {[]string{"simulate", "no-such-file"}, "", 1, "no-such-file"},
 		"no JSON":         {[]string{"simulate", "-"}, "hello", 2, "line 1"},
