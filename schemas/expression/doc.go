@@ -26,6 +26,12 @@
 // beyond 64 bits its digits as a string, and so is a decimal. NULL is null; a
 // value that the source left out is absent, so that reading it is an error.
 //
+// The numbers have to differ wherever a row's changes do: of two changes of one row
+// with equal numbers none is the later one, and which of them stays depends on how
+// they come. "[data.ts, part]" alone leaves two changes of one millisecond that way,
+// since part counts within a message and is 0 in most; add what the source counts by:
+// "[data.ts, data.seq]", "[lsn(data.lsn), part]".
+//
 // What is misspelled or of the wrong type is an error when the expression is
 // compiled, as far as CEL can tell. Errors of evaluation hold no value.
 package expression
