@@ -40,6 +40,8 @@ Usage: local [-config FILE] [-messages FILE]... [-serve] [-output table|json] [-
                      {"tables": {"shop.orders": [{…}, …]},
                       "dead_letters": [{"stage": …, "reason": …, "error": …, "data": …}],
                       "counts": {…}}
+                   INT64, NUMERIC and BIGNUMERIC are JSON strings, which keeps them exact.
+                   A dead letter whose data is no UTF-8 has data_base64, too
                    Of the counts, messages + extra_changes + key_changes is always
                    rows_upserted + rows_deleted + superseded + filtered + control + dead_letters
   -db FILE         keep the emulator's tables in a file; in memory by default
@@ -104,6 +106,9 @@ func local(args []string, signals <-chan os.Signal, stdin io.Reader, stdout, std
 	}
 	if in.json {
 		return writeJSON(stdout, r)
+	}
+	if in.config != "" && in.messages == nil && !in.serve {
+		_, _ = io.WriteString(stderr, "local: no -messages given: the tables stay as they are\n") // there is nobody else to tell
 	}
 	return writeTables(stdout, r, style{terminal: isTerminal(stdout) && os.Getenv("NO_COLOR") == ""})
 }
