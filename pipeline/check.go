@@ -39,7 +39,8 @@ func Check(ctx context.Context, o Options) []error {
 }
 
 // located returns what is wrong with a table: where it is wrong with the
-// configuration's columns, as findings at their lines.
+// configuration's columns, as findings at their lines; else BigQuery's table is to be
+// mended, and its rule's line is put before it.
 func (o *Options) located(err error) []error {
 	var found *catalog.Error
 	if !errors.As(err, &found) {
@@ -52,8 +53,11 @@ func (o *Options) located(err error) []error {
 			name, err := table.ParseName(r.Destination, o.project())
 			return err == nil && name == found.Table
 		})
-		if rule < 0 || !errors.As(problem, &hint) {
+		switch {
+		case rule < 0 || !found.Permanent:
 			return []error{err}
+		case !errors.As(problem, &hint):
+			return []error{fmt.Errorf("%s%w", o.find(fmt.Sprintf("tables[%d]", rule), ""), err)}
 		}
 		located = append(located, Findings{o.find(fmt.Sprintf("tables[%d].%s", rule, hint.Key), hint.Error())})
 	}

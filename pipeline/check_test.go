@@ -59,6 +59,11 @@ dead_letters: {directory: dead}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("findings (-want +got):\n%s", diff)
 	}
+	missing := errors.New("table demo.shop.orders: it does not exist")
+	want = []string{"check.yaml:5: tables[1]: " + missing.Error()}
+	if got := o.located(&catalog.Error{Table: name, Permanent: true, Err: missing}); len(got) != 1 || got[0].Error() != want[0] {
+		t.Errorf("findings %v, want %v", got, want)
+	}
 	for _, err := range []error{errors.New("unreachable"), &catalog.Error{Table: name, Err: errors.New("unreachable")}} {
 		if got := o.located(err); len(got) != 1 || !errors.Is(got[0], err) || got[0].Error() != err.Error() {
 			t.Errorf("%v became %v", err, got)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"encoding/json"
 	"flag"
 	"os"
@@ -38,9 +39,12 @@ func sampleResult() result {
 		Letters: []letter{
 			{Stage: "decode", Reason: "malformed_json", Error: "decoding: it ends early", Data: []byte(`{"before":null,"after":{"order_id":2`)},
 			{Stage: "decode", Reason: "malformed_json", Error: "decoding: no UTF-8", Data: []byte("\xff\x1b[31m\x00")},
+			{Stage: "encode", Reason: "bad_value", Table: "public.orders", Error: "encoding a row of demo.shop.orders, column tags[3]: bad_value: an array can't hold NULL", Data: []byte(`{"n":3}`)},
+			{Stage: "encode", Reason: "bad_value", Table: "public.lines", Error: "encoding a row of demo.shop.lines, column n: bad_value: it is NaN", Data: []byte(`{"n":4}`)},
+			{Stage: "encode", Reason: "bad_value", Table: "public.orders", Error: "encoding a row of demo.shop.orders, column tags[12]: bad_value: an array can't hold NULL", Data: []byte(`{"n":5}`)},
 		},
 		Counts: direct.Counts{
-			Messages: 1020, KeyChanges: 1, RowsUpserted: 1000, RowsDeleted: 3, Superseded: 12, Control: 4, DeadLetters: 2,
+			Messages: 1023, KeyChanges: 1, RowsUpserted: 1000, RowsDeleted: 3, Superseded: 12, Control: 4, DeadLetters: 5,
 			BytesAppended: 150_000, BytesSuperseded: 1_800, Requests: 3,
 		},
 	}
@@ -55,6 +59,27 @@ func TestWriteTables(t *testing.T) {
 			}
 			compareGolden(t, filepath.Join("testdata", "tables_"+name+".txt"), out.String())
 		})
+	}
+}
+
+// One of a thing is no "1 rows", and every change more than a message is accounted for.
+func TestWriteCounts_words(t *testing.T) {
+	for want, counts := range map[string]direct.Counts{
+		"1 row upserted\n":   {RowsUpserted: 1},
+		"0 rows upserted\n":  {},
+		"1 dead letter\n":    {DeadLetters: 1},
+		"1 control message ": {Control: 1},
+		"1 row deleted\n":    {RowsDeleted: 1},
+		"9 below: one a message, and 1 more from 1 changed key, a DELETE and an UPSERT each\n":                                          {Messages: 8, KeyChanges: 1},
+		"13 below: one a message, and 3 more from messages of several changes, 2 more from 2 changed keys, a DELETE and an UPSERT each": {Messages: 8, ExtraChanges: 3, KeyChanges: 2},
+	} {
+		var text strings.Builder
+		out := bufio.NewWriter(&text)
+		writeCounts(out, counts, style{})
+		_ = out.Flush()
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("%+v: %q is not in\n%s", counts, want, text.String())
+		}
 	}
 }
 

@@ -14,20 +14,20 @@ func writeCounts(out *bufio.Writer, c direct.Counts, style style) {
 	_, _ = fmt.Fprintf(out, "%s  %s\n", style.bold("What became of the changes"), style.dim(plural(c.Messages, "message")))
 	changes := c.Messages + c.ExtraChanges + c.KeyChanges
 	lines := []struct {
-		what  string
-		count int64
-		note  string
+		what   string
+		count  int64
+		note   string
+		always bool
 	}{
-		{"rows upserted", c.RowsUpserted, ""},
-		{"rows deleted", c.RowsDeleted, ""},
-		{"superseded", c.Superseded, saved(c)},
-		{"filtered", c.Filtered, "by the configuration"},
-		{"control messages", c.Control, "heartbeats, transaction marks, schema notices, tombstones"},
-		{"dead letters", c.DeadLetters, ""},
+		{counted(c.RowsUpserted, "row") + " upserted", c.RowsUpserted, "", true},
+		{counted(c.RowsDeleted, "row") + " deleted", c.RowsDeleted, "", false},
+		{"superseded", c.Superseded, saved(c), false},
+		{"filtered", c.Filtered, "by the configuration", false},
+		{counted(c.Control, "control message"), c.Control, "heartbeats, transaction marks, schema notices, tombstones", false},
+		{counted(c.DeadLetters, "dead letter"), c.DeadLetters, "", true},
 	}
-	if changes != c.Messages {
-		_, _ = fmt.Fprintf(out, "  %s\n", style.dim(fmt.Sprintf("%s came to more than one row each: %s in all",
-			plural(c.ExtraChanges+c.KeyChanges, "change"), plural(changes, "part"))))
+	if more := moreThanMessages(c); more != "" {
+		_, _ = fmt.Fprintf(out, "  %s\n", style.dim(fmt.Sprintf("%s below: one a message, and %s", thousands(changes), more)))
 	}
 	width, widest := 0, 0
 	for _, l := range lines {
@@ -35,7 +35,7 @@ func writeCounts(out *bufio.Writer, c direct.Counts, style style) {
 		width = max(width, utf8.RuneCountInString(thousands(l.count)))
 	}
 	for _, l := range lines {
-		if l.count == 0 && l.what != "rows upserted" && l.what != "dead letters" {
+		if l.count == 0 && !l.always {
 			continue
 		}
 		_, _ = fmt.Fprintf(out, "  %*s %s", width, thousands(l.count), l.what)
@@ -48,6 +48,18 @@ func writeCounts(out *bufio.Writer, c direct.Counts, style style) {
 	if c.PositionsBackwards > 0 {
 		_, _ = fmt.Fprintf(out, "  %s ran backwards: is it time to raise source.epoch?\n", plural(c.PositionsBackwards, "position"))
 	}
+}
+
+// moreThanMessages says why there are more changes than messages; "" where there aren't.
+func moreThanMessages(c direct.Counts) string {
+	var why []string
+	if n := c.ExtraChanges; n > 0 {
+		why = append(why, thousands(n)+" more from messages of several changes")
+	}
+	if n := c.KeyChanges; n > 0 {
+		why = append(why, fmt.Sprintf("%s more from %s, a DELETE and an UPSERT each", thousands(n), plural(n, "changed key")))
+	}
+	return strings.Join(why, ", ")
 }
 
 // saved says what coalescing saved: rows that were never sent, and their bytes.

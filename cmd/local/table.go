@@ -174,26 +174,17 @@ func clip(text string, limit int) string {
 	return string(runes[:limit-1]) + "…"
 }
 
-func writeLetters(out *bufio.Writer, letters []letter, style style) {
-	if len(letters) == 0 {
-		return
-	}
-	_, _ = fmt.Fprintf(out, "\n%s  %s\n", style.bold("Dead letters"), style.dim(plural(len(letters), "message")))
-	for _, l := range letters[:min(len(letters), maxShownRows)] {
-		_, _ = fmt.Fprintf(out, "  %s  %s", style.bold(clip(l.Stage+": "+l.Reason, maxShownWidth)), clip(l.Error, maxShownError))
-		_, _ = fmt.Fprintf(out, "\n    %s\n", style.dim(fmt.Sprintf("%s: %s", plural(len(l.Data), "byte"), clip(string(l.Data), maxShownData))))
-	}
-	if more := len(letters) - maxShownRows; more > 0 {
-		_, _ = fmt.Fprintf(out, "  %s\n", style.dim(fmt.Sprintf("… and %d more; -output json has them", more)))
-	}
-}
-
 // plural returns "1 row", "2 rows", "10,000 rows".
 func plural[T int | int64](n T, noun string) string {
+	return thousands(n) + " " + counted(n, noun)
+}
+
+// counted returns the noun as it stands after a number.
+func counted[T int | int64](n T, noun string) string {
 	if n == 1 {
-		return "1 " + noun
+		return noun
 	}
-	return thousands(n) + " " + noun + "s"
+	return noun + "s"
 }
 
 // thousands returns a number with commas: "12,345".

@@ -45,6 +45,9 @@ func Problems(t *Table) []error {
 		p.report("it has %d columns, and BigQuery takes CDC rows for %d at most; leave some out, or move them into a STRUCT",
 			len(t.Columns), MaxColumns)
 	}
+	if len(t.Columns) == 0 {
+		return p.found // what names a column would only say so again
+	}
 	p.columns(t.Columns, "", 0)
 	p.key()
 	p.clustering()

@@ -238,3 +238,12 @@ func TestCheckKey(t *testing.T) {
 		t.Errorf("no key: got %v", err)
 	}
 }
+
+// Of a table without columns that alone is told: its key and its options name columns.
+func TestProblems_noColumns(t *testing.T) {
+	bare := orders()
+	bare.Columns = nil
+	if problems := table.Problems(bare); len(bare.PrimaryKey) == 0 || len(problems) != 1 || !strings.Contains(problems[0].Error(), "it has no columns") {
+		t.Errorf("problems: %v", problems)
+	}
+}

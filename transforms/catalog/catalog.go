@@ -189,7 +189,7 @@ func (c *Catalog) readOrCreate(ctx context.Context, name table.Name, rule *table
 		}
 		wanted, bad := table.FromRule(name, &keyed)
 		if bad != nil {
-			return nil, permanently(name, "table %v: %w, and can't be created: %w", name, errMissing, bad)
+			return nil, permanently(name, "creating what is missing: %w", bad)
 		}
 		if err := c.create(ctx, wanted); err != nil {
 			return nil, err
