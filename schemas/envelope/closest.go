@@ -108,7 +108,7 @@ func unknownFormat(o *scan.Outline) error {
 		}
 	}
 	if most == 0 {
-		return outcome.Errorf(outcome.UnknownFormat, unknown+"; a row by itself needs __op or __deleted beside its columns, or `source.format: debezium_flat` or `columns`")
+		return outcome.Errorf(outcome.UnknownFormat, unknown+"; a row by itself needs __op, __deleted or _CHANGE_TYPE beside its columns, or `source.format: debezium_flat`")
 	}
 	return outcome.Errorf(outcome.UnknownFormat, unknown+"; the closest is %s: it has %s, but lacks %s", name, has, lacks)
 }

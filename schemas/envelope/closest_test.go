@@ -21,7 +21,7 @@ func TestDecode_closest(t *testing.T) {
 	for data, want := range map[string]string{
 		`[]`:                                  "it is no JSON object with members",
 		`{}`:                                  "it is no JSON object with members",
-		`{"id":1}`:                            "a row by itself needs __op or __deleted beside its columns, or `source.format: debezium_flat` or `columns`",
+		`{"id":1}`:                            "a row by itself needs __op, __deleted or _CHANGE_TYPE beside its columns, or `source.format: debezium_flat`",
 		`{"source":{},"ts_ms":1,"after":{}}`:  "closest is debezium: it has source, an object and ts_ms, but lacks op, a string",
 		`{"op":"c","after":{}}`:               "closest is debezium: it has op, a string, but lacks source, an object",
 		`{"payload":{"op":"c","source":{}}}`:  "its payload is debezium's, but there is no schema beside it",
