@@ -43,7 +43,7 @@ type letter struct {
 
 // writeJSON writes the result as one JSON object:
 //
-//	{"tables": {"shop.orders": [{…}, …]}, "dead_letters": [{"stage": …, "reason": …, "table": …, "error": …, "data": …}], "counts": {…}}
+//	{"tables": {"shop.orders": [{…}, …]}, "dead_letters": [{"stage": …, "reason": …, "error": …, "data": …}], "counts": {…}}
 //
 // table is the source's or, once it is known, the destination's, "" where the message names none.
 // data is the message's data as a text. Where it is no UTF-8, data_base64 holds
@@ -65,7 +65,7 @@ func writeJSON(w io.Writer, r result) error {
 	for i, l := range r.Letters {
 		separate(out, i, "\n  ")
 		members := []struct{ name, text string }{
-			{"stage", l.Stage}, {"reason", l.Reason}, {"table", l.Table}, {"error", l.Error}, {"data", string(l.Data)},
+			{"stage", l.Stage}, {"reason", l.Reason}, {"error", l.Error}, {"data", string(l.Data)},
 		}
 		if !utf8.Valid(l.Data) {
 			members = append(members, struct{ name, text string }{"data_base64", base64.StdEncoding.EncodeToString(l.Data)})

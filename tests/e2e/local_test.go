@@ -108,7 +108,6 @@ type row map[string]any // numbers as json.Number
 type deadLetter struct {
 	Stage      string `json:"stage"`
 	Reason     string `json:"reason"`
-	Table      string `json:"table"`
 	Error      string `json:"error"`
 	Data       string `json:"data"`
 	DataBase64 string `json:"data_base64"`
