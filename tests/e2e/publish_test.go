@@ -83,8 +83,8 @@ func startCommand(t *testing.T, command *exec.Cmd, folder string) *bufio.Reader 
 // waitFor waits until what url tells has each of the texts.
 func waitFor(ctx context.Context, t *testing.T, url string, texts ...string) {
 	t.Helper()
-	for text := ""; ; time.Sleep(50 * time.Millisecond) {
-		text = get(ctx, t, url)
+	for ; ; time.Sleep(50 * time.Millisecond) {
+		text := get(ctx, t, url)
 		missing := false
 		for _, want := range texts {
 			missing = missing || !strings.Contains(text, want)
