@@ -71,6 +71,9 @@
 //     that were deleted between the two: those that the first one had published stay
 //     in BigQuery. So does what was deleted before any later snapshot that is taken
 //     again. Give such a snapshot a new table.
+//   - The PostgreSQL connector can leave source.snapshot "true" on what it streams
+//     after a restart. A "c" is taken for a snapshot's row only where the rest of
+//     source has nothing that a streamed change alone has.
 //   - It takes a new snapshot, without a word, where it has lost its offsets too.
 //     FileOffsetBackingStore writes its file in place, and a process that is killed
 //     meanwhile leaves none that can be read. Keep the offsets in another store, or

@@ -179,7 +179,7 @@ func (r *Reader) fill(e *change.Event) error {
 	switch r.Op {
 	case "c":
 		e.Op = change.OpCreate
-		if r.Source.IsSnapshot() { // as connectors write it that make inserts of a snapshot
+		if r.Source.isSnapshotInsert() {
 			e.Op = change.OpSnapshot
 		}
 	case "r":

@@ -21,7 +21,7 @@ type Source struct {
 	Sequence string // PostgreSQL: JSON of the last commit's LSN and the change's own
 	LSN      string // PostgreSQL
 
-	File, Pos, Row string // MySQL, MariaDB
+	File, Pos, Row, ServerID string // MySQL, MariaDB
 
 	CommitLSN, ChangeLSN, Serial string // SQL Server
 
@@ -57,6 +57,8 @@ func (s *Source) Field(name string) *string {
 		return &s.Pos
 	case "row":
 		return &s.Row
+	case "server_id":
+		return &s.ServerID
 	case "ts_ms":
 		return &s.TSMillis
 	case "ts_us":
@@ -106,6 +108,26 @@ func (s *Source) IsMongo() bool { return s.Connector == "mongodb" }
 // IsSnapshot reports whether the snapshot flag is set. It is a string, or a
 // boolean in old versions.
 func (s *Source) IsSnapshot() bool { return s.Snapshot != "" && s.Snapshot != "false" }
+
+// isSnapshotInsert reports whether an insert is a snapshot's row, as connectors can
+// be told to write them. The flag alone doesn't say so: Debezium's connector of
+// PostgreSQL leaves it set on what it streams after a restart. What only a streamed
+// change has does: a commit before it, a server that wrote it, a place of its own in
+// the log.
+func (s *Source) isSnapshotInsert() bool {
+	switch {
+	case !s.IsSnapshot():
+		return false
+	case s.Connector == "postgresql":
+		lastCommit, _ := splitSequence(s.Sequence)
+		return lastCommit == "" || lastCommit == "null"
+	case s.Connector == "mysql", s.Connector == "mariadb":
+		return s.ServerID == "" || s.ServerID == "0"
+	case s.Connector == "sqlserver":
+		return s.ChangeLSN == ""
+	}
+	return true
+}
 
 // isIncremental reports whether the row was read by an incremental snapshot.
 // Such a row has no position; old versions gave it a stale one (DBZ-4329).
