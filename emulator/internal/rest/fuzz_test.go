@@ -144,7 +144,7 @@ func FuzzQuery(f *testing.F) {
 			}
 			text, err := json.Marshal(request)
 			if err != nil {
-				t.Skip()
+				return
 			}
 			body = string(text)
 		}
@@ -160,7 +160,7 @@ func FuzzLoad(f *testing.F) {
 	f.Add(`{"a":1,"b":[{"c":"x"}],"d":{"e":[1.5]}}`+"\n"+`{"a":null}`, true, int64(0), "")
 	f.Fuzz(func(t *testing.T, content string, isJSON bool, skip int64, delimiter string) {
 		if skip < 0 {
-			t.Skip()
+			return
 		}
 		c := &bq.JobConfigurationLoad{
 			SkipLeadingRows: skip, FieldDelimiter: delimiter, MaxBadRecords: 3, AllowJaggedRows: true, AllowQuotedNewlines: true, IgnoreUnknownValues: true,
