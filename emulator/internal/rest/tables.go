@@ -25,10 +25,10 @@ import (
 //     other is 400 invalid with BigQuery's text. See the engine's alter.go.
 //   - A primary key may be added, changed and removed; pending changes are applied
 //     first, by the key that they were sent for.
-//   - delete drops the table at once: there is no time travel.
+//   - delete drops the table at once.
 //   - A view's schema is that of its query, which is GoogleSQL, whatever the request's
-//     says; useLegacySql true is 501. Materialized views, external tables, models,
-//     snapshots and clones are 501: see GAPS.md.
+//     says; useLegacySql true is 501. So are materialized views and external tables;
+//     snapshots and clones are made by copy jobs and by SQL.
 //   - get shows numRows and numBytes of what was applied, and pending changes as the
 //     streamingBuffer, unless view is BASIC; plain rows are in no buffer.
 //   - list pages by maxResults and pageToken.

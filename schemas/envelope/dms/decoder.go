@@ -95,36 +95,15 @@ func (d *Decoder) read(text string) error {
 		case "before-image":
 			d.msg.before = d.rows.Object(name)
 		case "metadata":
-			d.metadata()
+			d.rows.Metadata(&d.msg)
 		default:
 			s.Pass(name)
 		}
 	}
 }
 
-// metadata reads the object that says what happened.
-func (d *Decoder) metadata() {
-	s := d.scan
-	if !s.Object() {
-		d.rows.Fail(outcome.BadEnvelope, "metadata is no object")
-		return
-	}
-	for {
-		name, more := s.Member()
-		if !more {
-			return
-		}
-		s.Outline.Metadata.Note(name, s.Peek())
-		if field := d.msg.field(name); field != nil {
-			*field = s.Scalar()
-		} else {
-			s.Skip()
-		}
-	}
-}
-
-// field returns where the member of this name goes, nil for nowhere.
-func (m *message) field(name string) *string {
+// Field returns where metadata's member of this name goes, nil for nowhere.
+func (m *message) Field(name string) *string {
 	switch name {
 	case "record-type":
 		return &m.recordType
