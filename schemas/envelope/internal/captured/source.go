@@ -125,6 +125,10 @@ func (s *Source) isSnapshotInsert() bool {
 		return s.ServerID == "" || s.ServerID == "0"
 	case s.Connector == "sqlserver":
 		return s.ChangeLSN == ""
+	case s.Connector == "oracle":
+		return s.CommitSCN == ""
+	case s.Connector == "mongodb", s.Connector == "spanner":
+		return false // they have an op of their own for a snapshot's rows
 	}
 	return true
 }
