@@ -50,7 +50,7 @@ func (s *Snapshot) Changes(ref TableRef, start, end time.Time) (Relation, error)
 // microseconds is between them, and not before since.
 func (s *Snapshot) period(function string, f *frozen, start, end, since time.Time) (string, error) {
 	earliest := s.at.Add(-timeTravel)
-	created := time.UnixMilli(f.table.resource.CreationTime)
+	created := time.UnixMilli(f.created)
 	switch {
 	case !end.IsZero() && end.After(s.at), start.After(s.at):
 		return "", Invalid("%s of table %s: a time is in the future", function, f.table.ref)

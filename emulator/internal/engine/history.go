@@ -62,7 +62,7 @@ func (s *Snapshot) pastSQL(f *frozen, at time.Time) (string, error) {
 		return "", Invalid("Cannot query table %s at %s, which is in the future.", f.table.ref, at.UTC().Format(time.RFC3339Nano))
 	case micros < now-timeTravel.Microseconds():
 		return "", Invalid("Invalid snapshot time %s for table %s: it is before the time travel window of seven days.", at.UTC().Format(time.RFC3339Nano), f.table.ref)
-	case at.UnixMilli() < f.table.resource.CreationTime:
+	case at.UnixMilli() < f.created:
 		return "", NotFound("Not found: Table %s at %s", f.table.ref, at.UTC().Format(time.RFC3339Nano))
 	case micros < f.pastSince:
 		return "", Unimplemented("table %s at %s is not known: without enable_change_history this emulator keeps nothing that a change by primary key replaced, and not all else",

@@ -55,7 +55,7 @@ func (e *Engine) Scan(ctx context.Context, ref TableRef, f func(columns []*Colum
 	}
 	defer snapshot.Close()
 	table := snapshot.tables[ref]
-	if table.table.isView() {
+	if table.isView {
 		return Invalid("Cannot list a table of type VIEW.")
 	}
 	schema := table.schema

@@ -24,6 +24,8 @@ type frozen struct {
 	generations []generation
 	stale       bool
 	hasHistory  bool
+	isView      bool
+	created     int64 // milliseconds since the epoch
 	// ingestionUnit is that of partitions by the time of ingestion: hour; "" for others.
 	ingestionUnit string
 	historySince,
@@ -100,6 +102,7 @@ func (e *Engine) freeze(ctx context.Context, tables []*Table) (*Snapshot, error)
 func (t *Table) freeze(now time.Time) *frozen {
 	f := &frozen{
 		table: t, schema: t.schema, generations: t.generations(), stale: t.stale(now),
+		isView: t.isView(), created: t.resource.CreationTime,
 		hasHistory: t.hasHistory, historySince: t.settings.HistorySince, pastSince: t.pastSince.Load(), pastRows: t.pastRows,
 	}
 	if ByIngestion(t.resource) {
@@ -159,7 +162,7 @@ func (s *Snapshot) frozen(ref TableRef) (*frozen, error) {
 	switch {
 	case !ok:
 		return nil, fmt.Errorf("the snapshot is not of table %s", ref)
-	case f.table.isView():
+	case f.isView:
 		return nil, Invalid("%s is a view", ref)
 	case len(f.schema.Columns) == 0:
 		return nil, Invalid("Table %s does not have a schema.", ref)
