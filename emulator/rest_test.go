@@ -12,8 +12,10 @@ import (
 	"time"
 
 	"cloud.google.com/go/bigquery"
+	bq "google.golang.org/api/bigquery/v2"
 	"google.golang.org/api/googleapi"
 	"google.golang.org/api/iterator"
+	"google.golang.org/api/option"
 )
 
 // wantAPIError checks an error as Google's REST client returns it.
@@ -550,4 +552,26 @@ func TestREST_OtherClients(t *testing.T) {
 			t.Errorf("%s: %d", query, code)
 		}
 	}
+}
+
+// Whoever asks has every permission; a table that isn't there, and other methods
+// after a colon, are refused.
+func TestREST_TestIamPermissions(t *testing.T) {
+	e := newEnv(t, Options{})
+	if err := e.bq.Dataset("d").Table("t").Create(t.Context(), &bigquery.TableMetadata{Schema: bigquery.Schema{{Name: "id", Type: bigquery.IntegerFieldType}}}); err != nil {
+		t.Fatal(err)
+	}
+	service, err := bq.NewService(t.Context(), option.WithEndpoint(e.RESTAddr()), option.WithoutAuthentication())
+	if err != nil {
+		t.Fatal(err)
+	}
+	request := &bq.TestIamPermissionsRequest{Permissions: []string{"bigquery.tables.get", "bigquery.tables.updateData"}}
+	got, err := service.Tables.TestIamPermissions("projects/p/datasets/d/tables/t", request).Do()
+	if err != nil || !slices.Equal(got.Permissions, request.Permissions) {
+		t.Errorf("%v, %v", got, err)
+	}
+	_, err = service.Tables.TestIamPermissions("projects/p/datasets/d/tables/other", request).Do()
+	wantAPIError(t, err, 404, "notFound", "Not found: Table p:d.other")
+	_, err = service.Tables.GetIamPolicy("projects/p/datasets/d/tables/t", &bq.GetIamPolicyRequest{}).Do()
+	wantAPIError(t, err, 501, "notImplemented", "is not implemented by this emulator")
 }

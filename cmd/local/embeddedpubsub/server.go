@@ -24,6 +24,7 @@ import (
 	"sync"
 	"time"
 
+	"cloud.google.com/go/iam/apiv1/iampb"
 	"cloud.google.com/go/pubsub/v2/apiv1/pubsubpb"
 	"cloud.google.com/go/pubsub/v2/pstest"
 	"google.golang.org/grpc"
@@ -67,8 +68,17 @@ func Start(address string) (*Server, error) {
 	pubsubpb.RegisterPublisherServer(s.grpc, &s.fake.GServer)
 	pubsubpb.RegisterSubscriberServer(s.grpc, &subscriber{&s.fake.GServer})
 	pubsubpb.RegisterSchemaServiceServer(s.grpc, &s.fake.GServer)
+	iampb.RegisterIAMPolicyServer(s.grpc, permissions{})
 	go func() { _ = s.grpc.Serve(listener) }() // it ends with Close
 	return s, nil
+}
+
+// permissions grants whoever asks what they ask for: this Pub/Sub knows no accounts.
+type permissions struct{ iampb.UnimplementedIAMPolicyServer }
+
+// TestIamPermissions returns the permissions that are asked for.
+func (permissions) TestIamPermissions(_ context.Context, r *iampb.TestIamPermissionsRequest) (*iampb.TestIamPermissionsResponse, error) {
+	return &iampb.TestIamPermissionsResponse{Permissions: r.GetPermissions()}, nil
 }
 
 // clock tells times of which each is a microsecond later than the one before, or more.

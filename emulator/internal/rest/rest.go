@@ -103,6 +103,7 @@ var routes = []struct {
 	{"PATCH " + tablePath, "tables.patch", (*Service).patchTable},
 	{"PUT " + tablePath, "tables.update", (*Service).updateTable},
 	{"DELETE " + tablePath, "tables.delete", (*Service).deleteTable},
+	{"POST " + tablePath, "tables.testIamPermissions", (*Service).testTablePermissions},
 	{"GET " + tablePath + "/data", "tabledata.list", (*Service).listTableData},
 	{"POST " + tablePath + "/insertAll", "tabledata.insertAll", (*Service).insertAll},
 	{"POST " + projectPath + "/queries", "jobs.query", (*Service).query},
