@@ -17,9 +17,9 @@ import (
 // A change of the layout must change the version: a pipeline that is updated in
 // place reads what its predecessor left in state.
 const (
-	codedMessage = 0x11
-	codedEvent   = 0x22
-	codedRow     = 0x13
+	codedMessage = 0x12
+	codedEvent   = 0x23
+	codedRow     = 0x15
 	codedReceipt = 0x14
 )
 
@@ -157,7 +157,8 @@ func appendMessage(dst []byte, m *Message) []byte {
 	}
 	dst = appendText(dst, m.OrderingKey)
 	dst = appendTime(dst, m.PublishTime)
-	return appendUvarint(dst, m.Token)
+	dst = appendUvarint(dst, m.Token)
+	return appendBool(appendUvarint(dst, uint64(m.Replays)), m.DataLeftOut)
 }
 
 func (r *reader) message() Message {
@@ -168,6 +169,8 @@ func (r *reader) message() Message {
 		OrderingKey: r.text("ordering key"),
 		PublishTime: r.time("publish time"),
 		Token:       r.uvarint("token"),
+		Replays:     r.uint32("replays"),
+		DataLeftOut: r.atMost("data left out", 1) == 1,
 	}
 }
 

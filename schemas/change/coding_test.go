@@ -154,18 +154,18 @@ func TestReadingRefuses(t *testing.T) {
 		want string
 	}{
 		{"nothing", readEvent, nil, "reading coded event: version at byte 0: there are no bytes"},
-		{"another type", readEvent, change.AppendRow(nil, &change.Row{}), "version at byte 0: it is 0x13"},
+		{"another type", readEvent, change.AppendRow(nil, &change.Row{}), "version at byte 0: it is 0x15"},
 		{"a later version", readEvent, append([]byte{0x32}, event[1:]...), "version at byte 0: it is 0x32"},
 		{"too deep", readEvent, tooDeep, "it is more than 10000 deep"},
 		{"a number in a longer form", readReceipt, receipt(0x81, 0x00, 0, 1), "token at byte 1: its number is longer"},
 		{"a number above 64 bits", readReceipt, receipt(bytes.Repeat([]byte{0xff}, 11)...), "above 64 bits"},
 		{"a number above 32 bits", readReceipt, receipt(0, 0x80, 0x80, 0x80, 0x80, 0x10, 1), "part at byte 7: it is above 32 bits"},
-		{"a long text", readMessage, []byte{0x11, 0xff, 0xff, 0x03, 'a'}, "message ID at byte 4: its length is 65535, and 1 bytes are left"},
-		{"many attributes", readMessage, []byte{0x11, 0, 0, 3, 0, 0, 0, 0}, "attributes at byte 4: its length is 3, and the bytes left hold 2"},
-		{"attributes out of order", readMessage, []byte{0x11, 0, 0, 2, 1, 'b', 0, 1, 'a', 0, 0, 0, 0}, "it is not after the one before it"},
-		{"an attribute twice", readMessage, []byte{0x11, 0, 0, 2, 1, 'b', 0, 1, 'b', 0, 0, 0, 0}, "it is not after the one before it"},
-		{"many nanoseconds", readMessage, []byte{0x11, 0, 0, 0, 0, 0x81, 0x94, 0xeb, 0xdc, 0x03, 0, 0}, "more than 999,999,999 nanoseconds"},
-		{"the operation", readEvent, []byte{0x22, 0, 0, 0, 0, 0, 0, 0, 1, 0, 6}, "operation at byte 10: it is 6, above 5"},
+		{"a long text", readMessage, []byte{0x12, 0xff, 0xff, 0x03, 'a'}, "message ID at byte 4: its length is 65535, and 1 bytes are left"},
+		{"many attributes", readMessage, []byte{0x12, 0, 0, 3, 0, 0, 0, 0}, "attributes at byte 4: its length is 3, and the bytes left hold 2"},
+		{"attributes out of order", readMessage, []byte{0x12, 0, 0, 2, 1, 'b', 0, 1, 'a', 0, 0, 0, 0}, "it is not after the one before it"},
+		{"an attribute twice", readMessage, []byte{0x12, 0, 0, 2, 1, 'b', 0, 1, 'b', 0, 0, 0, 0}, "it is not after the one before it"},
+		{"many nanoseconds", readMessage, []byte{0x12, 0, 0, 0, 0, 0x81, 0x94, 0xeb, 0xdc, 0x03, 0, 0}, "more than 999,999,999 nanoseconds"},
+		{"the operation", readEvent, []byte{0x23, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 6}, "operation at byte 12: it is 6, above 5"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -181,7 +181,7 @@ func TestReadingRefuses(t *testing.T) {
 // TestReadingAllocatesLittle: lists in lists, each of which claims all the bytes
 // that are left, must not be allocated before they are found to lie.
 func TestReadingAllocatesLittle(t *testing.T) {
-	src := []byte{0x22, 0, 0, 0, 0, 0, 0, 0, 1, 0, byte(change.OpCreate), 0, 2}
+	src := []byte{0x23, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, byte(change.OpCreate), 0, 2}
 	for range change.MaxDepth - 1 {
 		src = append(src, 0, byte(change.KindArray), 0x80, 0x10) // an array of 2047
 	}

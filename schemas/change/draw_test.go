@@ -40,6 +40,8 @@ func drawMessage() *rapid.Generator[change.Message] {
 			OrderingKey: rapid.StringN(0, 5, 10).Draw(t, "ordering key"),
 			PublishTime: drawTime().Draw(t, "publish time"),
 			Token:       rapid.Uint64().Draw(t, "token"),
+			Replays:     rapid.Uint32().Draw(t, "replays"),
+			DataLeftOut: rapid.Bool().Draw(t, "data left out"),
 		}
 	})
 }

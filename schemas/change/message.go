@@ -14,6 +14,11 @@ type Message struct {
 	OrderingKey string            // "" when there is none
 	PublishTime time.Time         // when Pub/Sub took it
 	Token       uint64            // what the source knows this delivery by; 0 where the runner acks
+	Replays     uint32            // how often it was published again from its dead letter; ID and PublishTime are those of the first time
+
+	// DataLeftOut says that Data is nil because the message's many changes would
+	// carry too many copies of it.
+	DataLeftOut bool
 }
 
 // Text returns the data as a string without copying it.
