@@ -41,7 +41,7 @@ func (c Config) check(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	client, err := pubsub.NewClient(ctx, project, c.clientOptions()...)
+	client, err := pubsub.NewClient(ctx, project, c.ClientOptions()...)
 	if err != nil {
 		return err
 	}

@@ -137,8 +137,8 @@ func (c Config) where() string {
 	return "pubsub.googleapis.com"
 }
 
-// clientOptions are the options of every client of the subscription's service.
-func (c Config) clientOptions() []option.ClientOption {
+// ClientOptions are the options of every client of the subscription's service.
+func (c Config) ClientOptions() []option.ClientOption {
 	var options []option.ClientOption
 	if c.Endpoint != "" {
 		options = append(options, option.WithEndpoint(c.Endpoint))

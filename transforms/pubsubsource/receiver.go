@@ -64,7 +64,7 @@ func (r *receiver) start() error {
 	if err != nil {
 		return err
 	}
-	options := append(c.clientOptions(),
+	options := append(c.ClientOptions(),
 		option.WithGRPCDialOption(grpc.WithChainStreamInterceptor(r.gate.intercept)),
 		option.WithGRPCDialOption(grpc.WithInitialWindowSize(streamWindow)),
 		option.WithGRPCDialOption(grpc.WithInitialConnWindowSize(streamWindow*int32(c.Streams))))
