@@ -30,5 +30,8 @@ type Rule struct {
 	Tombstones        string `json:"tombstones,omitempty"`         // empty messages: ignore, delete
 	Truncates         string `json:"truncates,omitempty"`          // of the source's table: reject, delete_keys, recreate
 
+	// Enrich are the steps that a row goes through before it is written, in order.
+	Enrich []Step `json:"enrich,omitempty"`
+
 	History string `json:"history,omitempty"` // [project.]dataset.table of the append-only table, like Destination
 }
