@@ -209,6 +209,9 @@ func render(t *testing.T, v any, typ *Type) string {
 		}
 		return "[" + strings.Join(items, ",") + "]"
 	case map[string]any:
+		if typ.Kind == Range {
+			return "[" + render(t, v["start"], typ.Elem) + ", " + render(t, v["end"], typ.Elem) + ")"
+		}
 		wantKind(t, typ, Struct)
 		fields := make([]string, len(typ.Fields))
 		for i, f := range typ.Fields {

@@ -153,7 +153,7 @@ func (t *translator) callOf(c *callExpr, s *scope) value {
 	}
 	candidates := signatures()[c.name]
 	special, isSpecial := specialFunctions[c.name]
-	if unsupported[c.name] || strings.HasPrefix(c.name, "ST_") || strings.Contains(c.name, ".") {
+	if unsupported[c.name] || strings.HasPrefix(c.name, "ST_") && candidates == nil || strings.Contains(c.name, ".") {
 		fail(c.offset(), "Not supported: function %s", c.name)
 	}
 	if candidates == nil && !isSpecial {

@@ -23,7 +23,7 @@ func init() {
 		"TO_JSON": (*translator).toJSON, "TO_JSON_STRING": (*translator).toJSON, "FORMAT": (*translator).format,
 		"CURRENT_DATE": (*translator).clock, "CURRENT_TIME": (*translator).clock, "CURRENT_DATETIME": (*translator).clock,
 		"CURRENT_TIMESTAMP": (*translator).clock, "LAST_DAY": (*translator).lastDay, "SESSION_USER": (*translator).user,
-		"CURRENT_USER": (*translator).user, "ERROR": (*translator).errorFunction,
+		"CURRENT_USER": (*translator).user, "ERROR": (*translator).errorFunction, "PARSE_JSON": (*translator).parseJSON,
 	}
 	for _, kind := range []Kind{Date, DateTime, Timestamp, Time} {
 		for suffix, f := range map[string]func(*translator, *callExpr, Kind, *scope) value{

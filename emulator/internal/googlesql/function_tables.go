@@ -195,7 +195,7 @@ var jsonFunctions = [][3]string{
 	{"JSON_QUERY", "JSON, STRING -> JSON", "bq_json_query($1, $2)"},
 	{"JSON_EXTRACT", "STRING, STRING -> STRING", "bq_json_query($1, $2)"},
 	{"JSON_EXTRACT", "JSON, STRING -> JSON", "bq_json_query($1, $2)"},
-	{"PARSE_JSON", "STRING -> JSON", "bq_parse_json($1)"},
+	{"ST_GEOGFROM", "STRING -> GEOGRAPHY", "$1"}, // GEOGRAPHY is its text
 	{"JSON_TYPE", "JSON -> STRING", "bq_json_type($1)"},
 	{"STRING", "JSON -> STRING", "bq_json_string($1)"},
 	{"BOOL", "JSON -> BOOL", "bq_json_bool($1)"},

@@ -4,9 +4,6 @@ import "fmt"
 
 func (t *translator) cast(e *castExpr, s *scope) value {
 	v := t.expr(e.of, s)
-	if e.to.Kind == Range {
-		fail(e.offset(), "Not supported: CAST to RANGE")
-	}
 	sql, ok := t.castSQL(v, e.to)
 	if !ok {
 		fail(e.offset(), "Invalid cast from %s to %s", v.typ, e.to)
@@ -87,6 +84,8 @@ var casts = map[[2]Kind]string{
 // that is no value of the type stays an error of the query when it runs, as for other text.
 func (t *translator) castSQL(v value, to *Type) (string, bool) {
 	switch {
+	case to.Kind == Range:
+		return t.castRange(v, to)
 	case v.isNull():
 		return castNull(v, to), true
 	case v.typ.SameAs(to):
