@@ -41,11 +41,16 @@ func checkColumnName(name string) error {
 		return fmt.Errorf("its name has %d characters, more than %d", utf8.RuneCountInString(name), maxColumnName)
 	}
 	for _, r := range name {
-		if !unicode.In(r, unicode.L, unicode.M, unicode.N, unicode.Pc, unicode.Pd) && !unicode.IsSpace(r) && !strings.ContainsRune("&%=+:'<>#|", r) {
+		if !takesRune(r) {
 			return fmt.Errorf("its name has %q, which BigQuery doesn't take in a column's name", r)
 		}
 	}
 	return nil
+}
+
+// takesRune reports whether BigQuery takes a character in a column's name.
+func takesRune(r rune) bool {
+	return unicode.In(r, unicode.L, unicode.M, unicode.N, unicode.Pc, unicode.Pd) || unicode.IsSpace(r) || strings.ContainsRune("&%=+:'<>#|", r)
 }
 
 // fold maps names that BigQuery takes for the same to one.

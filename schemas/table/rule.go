@@ -25,6 +25,7 @@ type Rule struct {
 	MissingPositions  string `json:"missing_positions,omitempty"`  // of a change without a position: reject, arrival
 	UnavailableValues string `json:"unavailable_values,omitempty"` // that the source left out: reject, fill
 	UnknownColumns    string `json:"unknown_columns,omitempty"`    // that the table lacks: reject, add, ignore
+	UntypedColumns    string `json:"untyped_columns,omitempty"`    // that are to be added and whose messages don't type them: infer, string, reject
 	BadValues         string `json:"bad_values,omitempty"`         // a Policy, of columns that have none of their own
 	Deletes           string `json:"deletes,omitempty"`            // hard, soft
 	Tombstones        string `json:"tombstones,omitempty"`         // empty messages: ignore, delete
@@ -32,6 +33,10 @@ type Rule struct {
 
 	// Enrich are the steps that a row goes through before it is written, in order.
 	Enrich []Step `json:"enrich,omitempty"`
+
+	// MaxColumns is how many columns a table has at most once columns were added; 0
+	// for BigQuery's 2,000.
+	MaxColumns int `json:"max_columns,omitempty"`
 
 	History string `json:"history,omitempty"` // [project.]dataset.table of the append-only table, like Destination
 }
