@@ -29,6 +29,7 @@ type Catalog struct {
 
 	mu     sync.Mutex
 	tables map[string]*entry // by "project.dataset.table"
+	fences map[string]Fence  // by the same
 }
 
 // entry is what the catalog knows of one table. Its fields are replaced, never changed.
@@ -92,7 +93,7 @@ func newCatalog(ctx context.Context, c Config) (*Catalog, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Catalog{config: c, client: client, router: router, tables: make(map[string]*entry)}, nil
+	return &Catalog{config: c, client: client, router: router, tables: make(map[string]*entry), fences: make(map[string]Fence)}, nil
 }
 
 func (c *Catalog) entry(name table.Name) *entry {

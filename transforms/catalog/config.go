@@ -36,17 +36,24 @@ type Config struct {
 	// RefreshEvery is the least time between two reads of one table that rows of
 	// an unknown schema or column ask for. Defaults to five seconds.
 	RefreshEvery time.Duration
+	// FenceLease is for how long the writers of tables whose truncates are followed
+	// rely on what they have read of them, and so how long a truncate waits for rows
+	// that are on their way. It must be the same for all who write a table. Defaults
+	// to ten seconds.
+	FenceLease time.Duration
 }
 
 // The defaults of [Config].
 const (
 	DefaultCallTimeout  = 10 * time.Second
 	DefaultRefreshEvery = 5 * time.Second
+	DefaultFenceLease   = 10 * time.Second
 )
 
 // withDefaults returns c with its zero values replaced.
 func (c Config) withDefaults() Config {
 	c.CallTimeout = cmp.Or(c.CallTimeout, DefaultCallTimeout)
 	c.RefreshEvery = cmp.Or(c.RefreshEvery, DefaultRefreshEvery)
+	c.FenceLease = cmp.Or(c.FenceLease, DefaultFenceLease)
 	return c
 }
