@@ -20,9 +20,11 @@ type Encoder struct {
 	keys          layout       // of AppendKey and AppendDelete
 	adjusted      []Adjustment // of this row
 	ignoreUnknown bool         // of this row
+	nullUnknown   bool         // of this row
 	documents     documents
 
 	digits, raw, text, part []byte // scratch of decimalOf, base64Decimal, appendText and typedKey
+	image                   []byte // and of AppendImage
 }
 
 // NewEncoder returns an encoder for one goroutine.
@@ -32,7 +34,7 @@ func (p *Plan) NewEncoder() *Encoder {
 
 // AppendUpsert is Plan.AppendUpsert.
 func (e *Encoder) AppendUpsert(dst []byte, row []change.Column, seq change.Sequence, o RowOptions) ([]byte, error) {
-	e.adjusted, e.ignoreUnknown = e.adjusted[:0], o.IgnoreUnknown
+	e.adjusted, e.ignoreUnknown, e.nullUnknown = e.adjusted[:0], o.IgnoreUnknown, o.NullUnknown
 	out, err := e.appendRow(dst, row, o)
 	if err == nil {
 		out, err = appendPseudo(out, upsertField, seq)
@@ -64,8 +66,10 @@ func (e *Encoder) appendRow(dst []byte, row []change.Column, o RowOptions) ([]by
 	root := e.plan.root
 	l := &e.layouts[root.id]
 	l.match(root, row)
-	if l.unknown >= 0 && !o.IgnoreUnknown {
-		return dst, unknownColumn(row[l.unknown].Name)
+	if l.unknown >= 0 {
+		if err := e.unknown(l, row); err != nil {
+			return dst, err
+		}
 	}
 	var err *ValueError
 	for i := range root.fields {
@@ -185,12 +189,27 @@ func unknownColumn(name string) *ValueError {
 	return refused(ReasonUnknownColumn, "the table doesn't have it; add it to the table, or set `unknown_columns: ignore`").under(name)
 }
 
+// unknown refuses a row of a column that no field matches, unless it may be left out.
+func (e *Encoder) unknown(l *layout, row []change.Column) *ValueError {
+	if e.ignoreUnknown {
+		return nil
+	}
+	for _, at := range l.unknowns {
+		if !e.nullUnknown || !row[at].Value.IsNull() {
+			return unknownColumn(row[at].Name)
+		}
+	}
+	return nil
+}
+
 // layout is how the columns of a row match a message's fields. It is kept from
 // row to row.
 type layout struct {
 	names   []string // the columns' names, in the row's order
 	slots   []int    // for each field, the position of its column, absent or ambiguous
 	unknown int      // position of the first column that no field matches, or -1
+
+	unknowns []int // positions of all of them
 }
 
 const (
@@ -209,7 +228,7 @@ func (l *layout) match(m *message, row []change.Column) {
 	for i := range l.slots {
 		l.slots[i] = absent
 	}
-	l.unknown = -1
+	l.unknown, l.unknowns = -1, l.unknowns[:0]
 	for at := range row {
 		name := row[at].Name
 		i := m.find(name)
@@ -218,6 +237,7 @@ func (l *layout) match(m *message, row []change.Column) {
 			if l.unknown < 0 {
 				l.unknown = at
 			}
+			l.unknowns = append(l.unknowns, at)
 		case l.slots[i] == absent:
 			l.slots[i] = at
 		default:

@@ -14,7 +14,10 @@ import (
 
 // fingerprint hashes the descriptor, and what it doesn't show: a NUMERIC and a
 // STRING are both strings to protobuf. How values become bytes (From, a policy)
-// is left out: bytes that are there already read the same.
+// is left out: bytes that are there already read the same. So is what a table may
+// be altered in without changing how they read: REQUIRED or not, the parameters of
+// a type, and which of the two decimals it is. Rows that are on their way then need
+// no explanation.
 func fingerprint(d *descriptorpb.DescriptorProto, t *table.Table) (uint64, error) {
 	bytes, err := proto.MarshalOptions{Deterministic: true}.Marshal(d)
 	if err != nil {
@@ -34,15 +37,13 @@ func hashColumns(h hash.Hash, columns []table.Column) {
 	hashPart(h, fmt.Sprint(len(columns)))
 	for i := range columns {
 		c := &columns[i]
-		mode := c.Mode
-		if mode == "" {
-			mode = table.Nullable
+		typ := c.Type
+		if typ == table.BigNumeric {
+			typ = table.Numeric
 		}
 		hashPart(h, c.Name)
-		hashPart(h, string(c.Type))
-		hashPart(h, string(mode))
+		hashPart(h, string(typ))
 		hashPart(h, string(c.Element))
-		hashPart(h, fmt.Sprint(c.MaxLength, c.Precision, c.Scale))
 		hashColumns(h, c.Fields)
 	}
 }

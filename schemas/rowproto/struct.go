@@ -27,8 +27,10 @@ func (e *Encoder) appendFields(f *field, dst []byte, columns []change.Column) ([
 	m := f.message
 	l := &e.layouts[m.id]
 	l.match(m, columns)
-	if l.unknown >= 0 && !e.ignoreUnknown {
-		return dst, unknownColumn(columns[l.unknown].Name)
+	if l.unknown >= 0 {
+		if err := e.unknown(l, columns); err != nil {
+			return dst, err
+		}
 	}
 	start := len(dst)
 	dst = openLength(dst)

@@ -113,9 +113,9 @@ func structTypes(fields []change.Column) []Type {
 	case has("scale", "value"):
 		return []Type{Numeric, BigNumeric, String}
 	case has("wkb"), has("wkb", "srid"):
-		return []Type{Geography, Struct}
+		return []Type{Geography, Struct, JSON}
 	default:
-		return []Type{Struct}
+		return []Type{Struct, JSON} // JSON for fields whose names BigQuery doesn't take
 	}
 }
 
