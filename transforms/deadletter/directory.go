@@ -139,7 +139,7 @@ func fileName(l *Letter) string {
 		}
 		return -1
 	}, id)
-	if strings.Count(id, "/") == 2 && len(name) == len(id) && len(name) <= longest {
+	if n := strings.Count(id, "/"); (n == 2 || n == 3 && l.Message.Replays > 0) && len(name) == len(id) && len(name) <= longest {
 		return name + ".json"
 	}
 	sum := sha256.Sum256([]byte(id))

@@ -75,6 +75,7 @@ func TestLetter_id(t *testing.T) {
 	}{
 		{"1/decode/0", Letter{Message: change.Message{ID: "1"}, Stage: "decode"}},
 		{"1/key/3", Letter{Message: change.Message{ID: "1"}, Stage: "key", Part: 3}},
+		{"1/key/3/12", Letter{Message: change.Message{ID: "1", Replays: 12}, Stage: "key", Part: 3}},
 		{"1/write/2", Letter{Message: change.Message{ID: "1", Token: 7}, Stage: "write", Receipts: receipts(3, 2)}},
 		{"1/write/0", Letter{Message: change.Message{ID: "1", Token: 7}, Stage: "write", Receipts: receipts(0, 1)}},
 	} {

@@ -48,7 +48,9 @@ func (l *Letter) stored() Stored {
 // redelivery replaces the stored letter instead of adding one. What comes last is
 // the first of the letter's units (see Receipts), which tells letters of one
 // message apart that the stage can't number: the writer knows rows, not parts.
-// Where the runner acks there are no units, and it is the part.
+// Where the runner acks there are no units, and it is the part. The letter of a
+// replay is another one: a replay that fails again must not be taken for the letter
+// that its replayer is about to mark as done.
 func (l *Letter) id() string {
 	number := l.Part
 	for i, own := 0, false; i < len(l.Receipts); i++ {
@@ -56,7 +58,11 @@ func (l *Letter) id() string {
 			number, own = r.Part, true
 		}
 	}
-	return l.Message.ID + "/" + l.Stage + "/" + strconv.FormatUint(uint64(number), 10)
+	id := l.Message.ID + "/" + l.Stage + "/" + strconv.FormatUint(uint64(number), 10)
+	if l.Message.Replays > 0 {
+		id += "/" + strconv.FormatUint(uint64(l.Message.Replays), 10)
+	}
+	return id
 }
 
 // ReadDirectory returns the letters stored in a directory, in the order of their

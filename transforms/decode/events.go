@@ -24,6 +24,10 @@ const Namespace = "decode"
 // Stage is the stage of this package's dead letters.
 const Stage = "decode"
 
+// reasonBadAttributes is the reason why a message that says to be a replay is none.
+// The others are the envelope's.
+const reasonBadAttributes = "bad_attributes"
+
 func init() {
 	register.DoFn5x1[context.Context, change.Message, func(change.Event), func(change.Receipt), func(deadletter.Letter), error](&decodeFn{})
 	register.Emitter1[change.Event]()
@@ -69,7 +73,7 @@ type decodeFn struct {
 
 // Setup builds the decoder.
 func (f *decodeFn) Setup() (err error) {
-	f.decoder, err = envelope.New(f.Config.Envelope, envelope.WithSchemas(schemasOf(f.Config.Schemas)))
+	f.decoder, err = NewDecoder(f.Config)
 	return err
 }
 
@@ -78,8 +82,15 @@ func (f *decodeFn) ProcessElement(
 	ctx context.Context, m change.Message, emit func(change.Event), rest func(change.Receipt), refuse func(deadletter.Letter),
 ) error {
 	messagesCounter.Inc(ctx, 1)
-	events, control, err := f.decoder.Decode(m, f.events[:0])
-	f.events = events
+	m, err := deadletter.Original(m)
+	var events []change.Event
+	var control envelope.Control
+	if err != nil {
+		err = &envelope.Error{Reason: reasonBadAttributes, Err: err}
+	} else {
+		events, control, err = f.decoder.Decode(m, f.events[:0])
+		f.events = events
+	}
 	if err == nil && control == "" && len(events) == 0 {
 		// Invariant 4: nothing vanishes. A message that makes nothing would never be acked.
 		err = &envelope.Error{Reason: "no_changes", Err: errors.New("the message holds no change")}

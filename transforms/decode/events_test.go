@@ -39,6 +39,12 @@ func message(id string, token uint64, data string) change.Message {
 	return change.Message{ID: id, Token: token, Data: []byte(data), OrderingKey: `{"id":1}`}
 }
 
+// replay makes the message one that was published again.
+func replay(m change.Message, of string) change.Message {
+	m.Attributes = map[string]string{deadletter.AttributeReplay: of}
+	return m
+}
+
 const create = `{"before":null,"after":{"id":1},"source":{"connector":"postgresql","schema":"public","table":"orders",
  "snapshot":"false","sequence":"[\"16\",\"32\"]","lsn":32,"db":"shop"},"op":"c","ts_ms":1}`
 
@@ -52,9 +58,11 @@ func TestEvents(t *testing.T) {
 		message("5", 0, `not json`), // Dataflow acks
 		message("6", 0, `{"ts_ms":1741507626400}`),
 		message("7", 17, strings.Replace(create, `"op":"c"`, `"op":"p"`, 1)),
+		replay(message("8", 18, create), "2 2025-03-09T08:07:06Z 3"),
+		replay(message("9", 19, create), "3"), // which is what?
 	})
 	events, receipts, letters := Events(s, Config{Envelope: envelope.Options{Format: "debezium", Epoch: 7}}, messages)
-	passert.Equals(s, beam.ParDo(s, showEvent, events), "public.orders create 7/20/20/1 1 0/1")
+	passert.Equals(s, beam.ParDo(s, showEvent, events), "public.orders create 7/20/20/1 1 0/1", "public.orders create 7/20/20/1 3 0/1")
 	passert.Equals(s, beam.ParDo(s, showReceipt, receipts),
 		showReceipt(change.Receipt{Token: 12, Parts: 1}), showReceipt(change.Receipt{Token: 13, Parts: 1}))
 	seven := strings.Replace(create, `"op":"c"`, `"op":"p"`, 1)
@@ -62,6 +70,7 @@ func TestEvents(t *testing.T) {
 		`4 decode bad_json "{\"op\":\"?\"" 0 [{14 0 1}]`,
 		`5 decode bad_json "not json" 0 []`,
 		fmt.Sprintf(`7 decode unknown_op %q 0 [{17 0 1}]`, seven),
+		fmt.Sprintf(`9 decode bad_attributes %q 0 [{19 0 1}]`, create),
 	)
 	result := ptest.RunAndValidate(t, p)
 
@@ -72,7 +81,7 @@ func TestEvents(t *testing.T) {
 			got[c.Name()] += c.Result()
 		}
 	}
-	want := map[string]int64{"messages": 7, "decoded": 1, "events": 1, "control_heartbeat": 2, "control_tombstone": 1, "letters": 3}
+	want := map[string]int64{"messages": 9, "decoded": 2, "events": 2, "control_heartbeat": 2, "control_tombstone": 1, "letters": 4}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("counters (-want +got):\n%s", diff)
 	}
