@@ -11,11 +11,20 @@ import (
 	"cel.dev/cel-go/ext"
 )
 
-// environment declares what doc.go lists. It is made once: that takes longer
-// than any use of it.
+// environment declares what doc.go lists for a sequence. It is made once: that
+// takes longer than any use of it.
 var environment = sync.OnceValues(func() (*cel.Env, error) {
 	columns := cel.MapType(cel.StringType, cel.DynType)
-	return cel.NewEnv(
+	return cel.NewEnv(append(changeVariables(),
+		cel.Variable("key", columns),
+		cel.Variable("before", columns),
+		cel.Variable("after", columns),
+	)...)
+})
+
+// changeVariables declares what every expression sees of a change, and the functions.
+func changeVariables() []cel.EnvOption {
+	return []cel.EnvOption{
 		ext.Strings(),
 		cel.Variable("data", cel.DynType),
 		cel.Variable("attributes", cel.MapType(cel.StringType, cel.StringType)),
@@ -24,16 +33,13 @@ var environment = sync.OnceValues(func() (*cel.Env, error) {
 		cel.Variable("publish_time", cel.TimestampType),
 		cel.Variable("table", cel.StringType),
 		cel.Variable("op", cel.StringType),
-		cel.Variable("key", columns),
-		cel.Variable("before", columns),
-		cel.Variable("after", columns),
 		cel.Variable("commit_time", cel.TimestampType),
 		cel.Variable("part", cel.IntType),
 		number("hex", parseHex),
 		number("lsn", parseLSN),
 		number("file_number", fileNumber),
-	)
-})
+	}
+}
 
 // number declares a function from a text to a number without a sign.
 func number(name string, parse func(string) (uint64, bool)) cel.EnvOption {

@@ -61,7 +61,7 @@ func (s *Sequence) Eval(e *change.Event) (change.Sequence, error) {
 	v := variables{event: e, last: &s.last}
 	result, _, err := s.program.Eval(&v)
 	if err != nil {
-		return change.Sequence{}, fmt.Errorf("evaluating the sequence expression: %w", s.blunt(err))
+		return change.Sequence{}, fmt.Errorf("evaluating the sequence expression: %w", blunt(s.text, err))
 	}
 	sequence, err := sequenceOf(result)
 	if err != nil {
@@ -117,13 +117,16 @@ func section(v ref.Val) (uint64, error) {
 }
 
 // blunt returns an error of CEL's without what it quotes of its input: a value
-// has no place in an error. A key that is missing is named if the expression
-// names it.
-func (s *Sequence) blunt(err error) error {
+// has no place in an error. A key that is missing is named if the expression, which
+// is source, names it; an error about a column stays as it is.
+func blunt(source string, err error) error {
+	if column := new(columnError); errors.As(err, &column) {
+		return column
+	}
 	const noKey = "no such key"
 	text := err.Error()
 	if what, key, ok := strings.Cut(text, ": "); ok && what == noKey {
-		if strings.Contains(s.text, key) {
+		if strings.Contains(source, key) {
 			return err
 		}
 		return errors.New(noKey)

@@ -85,7 +85,10 @@ func (v *variables) ResolveName(name string) (any, bool) {
 }
 
 // parseJSON reads the message, numbers exactly.
-func parseJSON(data []byte) (any, error) {
+func parseJSON(data []byte) (any, error) { return parseDocument(data, numeral) }
+
+// parseDocument reads a JSON document whose numbers become what number makes of them.
+func parseDocument(data []byte, number func(digits string) any) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
 	var v any
@@ -95,22 +98,22 @@ func parseJSON(data []byte) (any, error) {
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("data: the message holds more than one JSON value")
 	}
-	return exact(v), nil
+	return exact(v, number), nil
 }
 
 // exact makes the numbers of a JSON value what CEL calculates with, as far as
 // that is exact.
-func exact(v any) any {
+func exact(v any, number func(digits string) any) any {
 	switch v := v.(type) {
 	case json.Number:
-		return numeral(v.String())
+		return number(v.String())
 	case []any:
 		for i := range v {
-			v[i] = exact(v[i])
+			v[i] = exact(v[i], number)
 		}
 	case map[string]any:
 		for name := range v {
-			v[name] = exact(v[name])
+			v[name] = exact(v[name], number)
 		}
 	case nil:
 		return types.NullValue
