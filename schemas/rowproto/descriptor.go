@@ -64,14 +64,17 @@ func init() { // not a literal: the functions use the map
 	}
 }
 
-// describe returns the descriptor of a row: the normalized form, in which every
-// message that the row uses is nested in it directly and fields are in the
-// order of their numbers.
-func describe(root *message) *descriptorpb.DescriptorProto {
+// describe returns the descriptor of a row, with the pseudo-columns of a CDC row or
+// without: the normalized form, in which every message that the row uses is nested
+// in it directly and fields are in the order of their numbers.
+func describe(root *message, pseudo bool) *descriptorpb.DescriptorProto {
 	d := &descriptorpb.DescriptorProto{Name: new(rootName)}
 	nested := map[string]*descriptorpb.DescriptorProto{}
 	d.Field = describeFields(root, rootName, nested)
 	for name, number := range map[string]protowire.Number{ChangeTypeColumn: changeTypeNumber, SequenceNumberColumn: sequenceNumberNumber} {
+		if !pseudo {
+			break
+		}
 		d.Field = append(d.Field, &descriptorpb.FieldDescriptorProto{
 			Name:   new(name),
 			Number: new(int32(number)),

@@ -19,6 +19,7 @@ type Plan struct {
 	descriptor  *descriptorpb.DescriptorProto
 	fingerprint uint64
 	root        *message
+	plain       bool     // its rows have no pseudo-columns, and need no key
 	messages    int      // how many messages the descriptor has, RANGEs not counted
 	key         []*field // in the order of the primary key's constraint
 	encoders    sync.Pool
@@ -47,10 +48,12 @@ func (p *Plan) compile(t *table.Table) error {
 		return err
 	}
 	p.root = root
-	if err := p.compileKey(t.PrimaryKey); err != nil {
-		return err
+	if !p.plain {
+		if err := p.compileKey(t.PrimaryKey); err != nil {
+			return err
+		}
 	}
-	p.descriptor = describe(root)
+	p.descriptor = describe(root, !p.plain)
 	p.fingerprint, err = fingerprint(p.descriptor, t)
 	return err
 }
@@ -107,7 +110,7 @@ func (p *Plan) Table() *table.Table { return p.table }
 func (p *Plan) Descriptor() *descriptorpb.DescriptorProto { return p.descriptor }
 
 // Fingerprint returns a hash of the descriptor and of everything else that
-// changes how a row's bytes are read: the columns' types and modes and the
+// changes how a row's bytes are read: the columns' names and types and the
 // primary key. It is the same in every process.
 func (p *Plan) Fingerprint() uint64 { return p.fingerprint }
 
@@ -119,6 +122,9 @@ type RowOptions struct {
 	AbsentUnavailable bool
 	// IgnoreUnknown drops columns that the table doesn't have.
 	IgnoreUnknown bool
+	// NullUnknown drops those of them that are NULL: they say nothing, and the table
+	// may get the column once they do.
+	NullUnknown bool
 	// Adjusted, when set, has an Adjustment appended for each value that a column's
 	// policy replaced. It is left alone when the row is refused.
 	Adjusted *[]Adjustment
