@@ -75,8 +75,6 @@ func keyValue(v bigquery.Value) (change.Value, error) {
 		return change.Int64(v), nil
 	case string:
 		return change.String(v), nil
-	case []byte:
-		return change.Bytes(string(v)), nil
 	case bool:
 		return change.Bool(v), nil
 	case *big.Rat: // exact: BIGNUMERIC has no more than 38 digits after the point
