@@ -27,6 +27,8 @@ type Catalog struct {
 	router *table.Router
 	flight singleflight.Group // one read of a table at a time, whoever asks
 
+	plains plains // of a catalog of plain tables
+
 	mu     sync.Mutex
 	tables map[string]*entry // by "project.dataset.table"
 	fences map[string]Fence  // by the same

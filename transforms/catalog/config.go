@@ -25,6 +25,11 @@ type Config struct {
 	// Rules are the configured tables, in order: the first that matches a source wins.
 	Rules []table.Rule
 
+	// Plain are the columns of every table that is written, where the tables take
+	// plain rows, appended as they come: see [Catalog.Appendable]. nil for tables of CDC
+	// rows; else there are no Rules.
+	Plain []table.Column
+
 	// CreateTables says to create destination tables, and their datasets, that do
 	// not exist.
 	CreateTables bool

@@ -35,6 +35,9 @@ func (c *Catalog) Plan(ctx context.Context, name string, fingerprint uint64) (*r
 	if err != nil {
 		return nil, &Error{Permanent: true, Err: err}
 	}
+	if c.IsPlain() {
+		return c.PlainPlan(parsed)
+	}
 	asked := time.Now()
 	known := func(e *entry) bool {
 		return e.versions[fingerprint] != nil || asked.Sub(e.unknown[fingerprint]) < unknownFor
@@ -68,6 +71,9 @@ func (c *Catalog) Fits(ctx context.Context, name string, fingerprint uint64) (bo
 	parsed, err := table.ParseName(name, c.config.Project)
 	if err != nil {
 		return false, &Error{Permanent: true, Err: err}
+	}
+	if c.IsPlain() {
+		return c.plainFits(ctx, parsed)
 	}
 	e, err := c.load(ctx, parsed, nil, nil, c.fresh)
 	if err != nil {

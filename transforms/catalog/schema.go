@@ -104,7 +104,9 @@ func fromSchema(fields bigquery.Schema, path string) ([]table.Column, error) {
 func toMetadata(t *table.Table) *bigquery.TableMetadata {
 	m := &bigquery.TableMetadata{
 		Schema: toSchema(t.Columns), Description: t.Description,
-		TableConstraints: &bigquery.TableConstraints{PrimaryKey: &bigquery.PrimaryKey{Columns: t.PrimaryKey}},
+	}
+	if len(t.PrimaryKey) > 0 { // a table of plain rows has none
+		m.TableConstraints = &bigquery.TableConstraints{PrimaryKey: &bigquery.PrimaryKey{Columns: t.PrimaryKey}}
 	}
 	if len(t.ClusterBy) > 0 {
 		m.Clustering = &bigquery.Clustering{Fields: t.ClusterBy}
