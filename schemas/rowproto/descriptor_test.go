@@ -193,11 +193,11 @@ func TestFingerprint(t *testing.T) {
 		"scale":         func(t *table.Table) { t.Columns[1].Scale = 3 },
 		"length":        func(t *table.Table) { t.Columns[1].MaxLength = 3 },
 		"mode":          func(t *table.Table) { t.Columns[1].Mode = table.Required },
-		"description":       func(t *table.Table) { t.Columns[1].Description = "d" },
-		"from":              func(t *table.Table) { t.Columns[1].From = table.FromDecimal },
-		"policy":            func(t *table.Table) { t.Columns[1].BadValues = table.PolicyNull },
-		"table name":        func(t *table.Table) { t.Name.Table = "u" },
-		"key's case":        func(t *table.Table) { t.PrimaryKey = []string{"ID"} },
+		"description":   func(t *table.Table) { t.Columns[1].Description = "d" },
+		"from":          func(t *table.Table) { t.Columns[1].From = table.FromDecimal },
+		"policy":        func(t *table.Table) { t.Columns[1].BadValues = table.PolicyNull },
+		"table name":    func(t *table.Table) { t.Name.Table = "u" },
+		"key's case":    func(t *table.Table) { t.PrimaryKey = []string{"ID"} },
 	} {
 		changed := base()
 		edit(changed)

@@ -15,7 +15,7 @@ import (
 func FromRule(name Name, rule *Rule) (*Table, error) {
 	t := &Table{
 		Name:         name,
-		Columns:      withPolicy(cloneColumns(rule.Columns), Policy(rule.BadValues)),
+		Columns:      withPolicy(rule.withOwn(cloneColumns(rule.Columns)), Policy(rule.BadValues)),
 		PrimaryKey:   slices.Clone(rule.PrimaryKey),
 		ClusterBy:    slices.Clone(rule.ClusterBy),
 		MaxStaleness: rule.MaxStaleness,
@@ -44,6 +44,9 @@ func FromRule(name Name, rule *Rule) (*Table, error) {
 // in both the table's word is law. A configured column may leave type and mode
 // out. A From or policy that means nothing for the column as BigQuery has it is an
 // error too. Each is a *HintError. The rule's primary key is CheckKey's affair.
+//
+// With `unknown_columns: add` a configured column may be missing yet, and be of a
+// type that holds more than the configured one: the pipeline has widened it.
 func WithHints(t *Table, rule *Rule) (*Table, error) {
 	hinted := *t
 	hinted.Columns = cloneColumns(t.Columns)
@@ -53,7 +56,7 @@ func WithHints(t *Table, rule *Rule) (*Table, error) {
 		partition := *t.PartitionBy
 		hinted.PartitionBy = &partition
 	}
-	h := hints{table: t.Name}
+	h := hints{table: t.Name, grows: GrowthOf(rule) != nil}
 	h.add(hinted.Columns, rule.Columns, "", "columns", t.PrimaryKey)
 	if err := errors.Join(h.errs...); err != nil {
 		return nil, err
@@ -76,6 +79,7 @@ func (e *HintError) Unwrap() error { return e.Err }
 
 type hints struct {
 	table Name
+	grows bool // it may lack columns, and have wider ones
 	errs  []error
 }
 
@@ -97,11 +101,14 @@ func (h *hints) add(columns, configured []Column, path, at string, primaryKey []
 		}
 		seen[fold(hint.Name)] = true
 		c := findColumn(columns, hint.Name)
+		if c == nil && h.grows {
+			continue
+		}
 		if c == nil {
 			h.report(key+".name", name, "BigQuery's table has no such column; add it there (ALTER TABLE … ADD COLUMN), or take it out of the configuration")
 			continue
 		}
-		if !sameType(c, hint) {
+		if !sameType(c, hint) && !(h.grows && Holds(c.Type, hint.Type)) {
 			configured := *hint
 			configured.Type = cmp.Or(hint.Type, c.Type) // where it leaves the type out, the mode differs
 			h.report(key+".type", name, "it is of type %s, and in BigQuery of type %s; make the configuration agree", clip(configured.SQLType()), clip(c.SQLType()))

@@ -19,6 +19,9 @@ type Table struct {
 	PartitionBy  *Partition    `json:"partition_by,omitempty"`  // nil: not partitioned
 	MaxStaleness time.Duration `json:"max_staleness,omitempty"` // 0: not set
 	Description  string        `json:"description,omitempty"`
+
+	// Altered is what the pipeline keeps at BigQuery's table about its own alterations.
+	Altered string `json:"altered,omitempty"`
 }
 
 // Name is a table's full name.

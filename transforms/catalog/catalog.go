@@ -32,6 +32,8 @@ type Catalog struct {
 	mu     sync.Mutex
 	tables map[string]*entry // by "project.dataset.table"
 	fences map[string]Fence  // by the same
+
+	altering alterings
 }
 
 // entry is what the catalog knows of one table. Its fields are replaced, never changed.
@@ -56,6 +58,12 @@ type Destination struct {
 	Rule  *table.Rule
 	Table *table.Table
 	Plan  *rowproto.Plan
+
+	// Before is the table as BigQuery's writers know it for sure, where that may be
+	// another than this one: while it is Young. A row that fits it had better be
+	// encoded for it. Since is when the table became what it is; zero for unknown.
+	Before *Destination
+	Since  time.Time
 }
 
 var processCatalogs = struct {
@@ -134,8 +142,15 @@ func (c *Catalog) load(ctx context.Context, name table.Name, rule *table.Rule, d
 
 // loadOnce reads the table and keeps what came of it.
 func (c *Catalog) loadOnce(ctx context.Context, name table.Name, rule *table.Rule, declared []string) {
+	e := c.begin(name, rule, declared, time.Now())
+	e.destination, e.err = c.readOrCreate(ctx, name, e.rule, e.declared)
+	c.keep(e)
+}
+
+// begin returns what is to become the table's entry, read at this time.
+func (c *Catalog) begin(name table.Name, rule *table.Rule, declared []string, readAt time.Time) *entry {
 	before := c.entry(name)
-	e := &entry{name: name, rule: rule, declared: declared, readAt: time.Now(), versions: make(map[uint64]*rowproto.Plan), unknown: make(map[uint64]time.Time)}
+	e := &entry{name: name, rule: rule, declared: declared, readAt: readAt, versions: make(map[uint64]*rowproto.Plan), unknown: make(map[uint64]time.Time)}
 	if e.rule == nil {
 		e.rule = c.ruleOf(name)
 	}
@@ -144,22 +159,42 @@ func (c *Catalog) loadOnce(ctx context.Context, name table.Name, rule *table.Rul
 		if len(declared) == 0 {
 			e.declared = before.declared
 		}
-		maps.Copy(e.versions, before.versions)
 	}
-	e.destination, e.err = c.readOrCreate(ctx, name, e.rule, e.declared)
-	switch {
-	case e.err == nil:
-		if before != nil && before.destination != nil && before.rule == e.rule && reflect.DeepEqual(before.destination.Table, e.destination.Table) {
-			e.destination = before.destination
-		}
-		e.versions[e.destination.Plan.Fingerprint()] = e.destination.Plan
-	case !IsPermanent(e.err) && before != nil && before.destination != nil:
-		// What is known stays good enough to encode by while BigQuery is out of reach.
-		e.destination, e.err, e.stale = before.destination, nil, e.err
-	}
+	return e
+}
+
+// keep keeps an entry whose destination or err is set, unless the table was read
+// again since: an answer that is on its way for long must not undo a later one.
+func (c *Catalog) keep(e *entry) *entry {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.tables[name.String()] = e
+	before := c.tables[e.name.String()]
+	if before != nil && before.readAt.After(e.readAt) {
+		return before
+	}
+	var known *Destination
+	if before != nil {
+		known = before.destination
+		maps.Copy(e.versions, before.versions)
+	}
+	switch {
+	case e.err == nil:
+		if known != nil && before.rule == e.rule && reflect.DeepEqual(known.Table, e.destination.Table) {
+			e.destination = known
+		} else {
+			settle(e.destination, known, e.readAt)
+		}
+		for _, d := range []*Destination{e.destination.Before, e.destination} {
+			if d != nil {
+				e.versions[d.Plan.Fingerprint()] = d.Plan
+			}
+		}
+	case !IsPermanent(e.err) && known != nil:
+		// What is known stays good enough to encode by while BigQuery is out of reach.
+		e.destination, e.err, e.stale = known, nil, e.err
+	}
+	c.tables[e.name.String()] = e
+	return e
 }
 
 // ruleOf returns the rule whose destination is name whatever its source, or nil:
@@ -202,21 +237,28 @@ func (c *Catalog) readOrCreate(ctx context.Context, name table.Name, rule *table
 	if err != nil {
 		return nil, err
 	}
+	return destinationOf(rule, t)
+}
+
+// destinationOf returns the table as rows are written to it, or why they can't be.
+func destinationOf(rule *table.Rule, t *table.Table) (*Destination, error) {
 	problems := table.Problems(t)
 	if rule != nil {
 		problems = append(problems, table.CheckKey(rule.PrimaryKey, t))
 	}
 	if err := errors.Join(problems...); err != nil {
-		return nil, &Error{Table: name, Permanent: true, Err: err}
+		return nil, &Error{Table: t.Name, Permanent: true, Err: err}
 	}
 	if rule != nil {
-		if t, err = table.WithHints(t, rule); err != nil {
-			return nil, &Error{Table: name, Permanent: true, Err: err}
+		hinted, err := table.WithHints(t, rule)
+		if err != nil {
+			return nil, &Error{Table: t.Name, Permanent: true, Err: err}
 		}
+		t = hinted
 	}
 	plan, err := rowproto.Compile(t)
 	if err != nil {
-		return nil, &Error{Table: name, Permanent: true, Err: err}
+		return nil, &Error{Table: t.Name, Permanent: true, Err: err}
 	}
 	return &Destination{Rule: rule, Table: t, Plan: plan}, nil
 }

@@ -32,18 +32,24 @@ func newClient(ctx context.Context, c Config) (*bigquery.Client, error) {
 
 // read returns the table as BigQuery has it now.
 func (c *Catalog) read(ctx context.Context, name table.Name) (*table.Table, error) {
+	t, _, err := c.readMetadata(ctx, name)
+	return t, err
+}
+
+// readMetadata returns it with all that BigQuery says of it.
+func (c *Catalog) readMetadata(ctx context.Context, name table.Name) (*table.Table, *bigquery.TableMetadata, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.config.CallTimeout)
 	defer cancel()
 	m, err := c.client.DatasetInProject(name.Project, name.Dataset).Table(name.Table).
 		Metadata(ctx, bigquery.WithMetadataView(bigquery.BasicMetadataView))
 	if err != nil {
-		return nil, classify(name, "reading its schema", err)
+		return nil, nil, classify(name, "reading its schema", err)
 	}
 	t, err := fromMetadata(name, m)
 	if err != nil {
-		return nil, permanently(name, "table %v: reading its schema: %w", name, err)
+		return nil, nil, permanently(name, "table %v: reading its schema: %w", name, err)
 	}
-	return t, nil
+	return t, m, nil
 }
 
 // create creates the table, and its dataset where that is missing. That someone

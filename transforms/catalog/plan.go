@@ -15,6 +15,9 @@ import (
 // maxOlderVersions is by how many added columns a row may be behind its table.
 const maxOlderVersions = 32
 
+// maxOlderPlans bounds the versions that are tried: each is compiled.
+const maxOlderPlans = 1000
+
 // unknownFor is how long a fingerprint that a fresh read did not explain is taken
 // for unknown without another.
 const unknownFor = time.Minute
@@ -23,13 +26,15 @@ const unknownFor = time.Minute
 // "project.dataset.table". A fingerprint that is not known has the table read
 // again, RefreshEvery after the last time at the earliest, for which Plan waits:
 // another worker has seen the table change first. If that does not tell, the older
-// versions are tried that the table had before its last columns were added: rows
-// encoded before an ALTER TABLE ADD COLUMN are still on their way after it, and
-// reach workers that started later.
+// versions are tried that the table may have had: without its last columns, without
+// a STRUCT's last fields, and with a column of the type that it was widened from.
+// Rows encoded before an ALTER TABLE are still on their way after it, and reach
+// workers that started later. (REQUIRED, parameters, and NUMERIC or BIGNUMERIC are
+// not in a fingerprint: they change no byte.)
 //
-// [ErrUnknownSchema] means that the row's schema can't be told: another change
-// than an added column, or more of them than 32, came between the row's encoding
-// and this process's first look at the table.
+// [ErrUnknownSchema] means that the row's schema can't be told: a column was dropped
+// or renamed, or more was altered than 32 columns added and one type widened between
+// the row's encoding and this process's first look at the table.
 func (c *Catalog) Plan(ctx context.Context, name string, fingerprint uint64) (*rowproto.Plan, error) {
 	parsed, err := table.ParseName(name, c.config.Project)
 	if err != nil {
@@ -66,7 +71,8 @@ func (c *Catalog) Plan(ctx context.Context, name string, fingerprint uint64) (*r
 // Fits reports whether rows of the schema that the fingerprint names, which Plan
 // has returned, can be written to the table as it is now: whether each of their
 // columns is there, of the type that they were encoded for. The table is read
-// again, at most every RefreshEvery, and created if it is missing and may be.
+// again, at most every RefreshEvery, and created if it is missing and may be. An
+// integer can be written to a NUMERIC.
 func (c *Catalog) Fits(ctx context.Context, name string, fingerprint uint64) (bool, error) {
 	parsed, err := table.ParseName(name, c.config.Project)
 	if err != nil {
@@ -95,7 +101,7 @@ func hasColumns(columns, wanted []table.Column) bool {
 	for i := range wanted {
 		w := &wanted[i]
 		c := byName[strings.ToLower(w.Name)]
-		if c == nil || c.Type != w.Type || c.Element != w.Element || (c.Mode == table.Repeated) != (w.Mode == table.Repeated) || !hasColumns(c.Fields, w.Fields) {
+		if c == nil || !table.Holds(c.Type, w.Type) || c.Element != w.Element || (c.Mode == table.Repeated) != (w.Mode == table.Repeated) || !hasColumns(c.Fields, w.Fields) {
 			return false
 		}
 	}
@@ -124,18 +130,34 @@ func (c *Catalog) explain(name table.Name, fingerprint uint64) *rowproto.Plan {
 	return plan
 }
 
-// addOlder adds to versions the plans of the table without its last columns:
-// BigQuery adds columns at the end alone.
+// addOlder adds to versions the plans that the table may have had before: without
+// its last columns, since BigQuery adds them at the end alone, and each of these
+// with one more step undone.
 func addOlder(versions map[uint64]*rowproto.Plan, t *table.Table) {
-	for n := len(t.Columns) - 1; n > 0 && n >= len(t.Columns)-maxOlderVersions; n-- {
+	budget := maxOlderPlans
+	add := func(columns []table.Column) bool {
 		older := *t
-		older.Columns = t.Columns[:n:n]
+		older.Columns = columns
 		plan, err := rowproto.Compile(&older)
-		if err != nil {
-			return // the key needs the column that was left out: there was no older table
-		}
-		if versions[plan.Fingerprint()] == nil {
+		if err == nil && versions[plan.Fingerprint()] == nil {
 			versions[plan.Fingerprint()] = plan
+		}
+		budget--
+		return err == nil && budget > 0
+	}
+	var older [][]table.Column
+	for n := len(t.Columns); n > 0 && n >= len(t.Columns)-maxOlderVersions; n-- {
+		if n < len(t.Columns) && !add(t.Columns[:n:n]) {
+			break // the key needs the column that was left out: there was no older table
+		}
+		older = append(older, t.Columns[:n:n])
+	}
+	for _, columns := range older {
+		for undone := range table.Undone(columns) {
+			add(undone)
+			if budget <= 0 {
+				return
+			}
 		}
 	}
 }

@@ -46,7 +46,7 @@ func fromMetadata(name table.Name, m *bigquery.TableMetadata) (*table.Table, err
 	if err != nil {
 		return nil, err
 	}
-	t := &table.Table{Name: name, Columns: columns, Description: m.Description}
+	t := &table.Table{Name: name, Columns: columns, Description: m.Description, Altered: m.Labels[alteredLabel]}
 	if m.TableConstraints != nil && m.TableConstraints.PrimaryKey != nil {
 		t.PrimaryKey = m.TableConstraints.PrimaryKey.Columns
 	}
