@@ -17,6 +17,7 @@ import (
 // describes the rows.
 type writer struct {
 	config  Config // with its defaults
+	plain   bool   // the rows are plain
 	streams *streams
 
 	// describe returns what describes the rows of a stream, or errUnknownSchema.
@@ -97,12 +98,12 @@ func (r *results) take() (finished []*result, outstanding int) {
 // add takes one row. It sends what is full, without waiting for answers; it
 // blocks while too much is in flight.
 func (b *bundle) add(row *change.Row, at beam.EventTime) error {
-	if row.Sequence.IsZero() {
+	if row.Sequence.IsZero() && !b.writer.plain {
 		// Invariant 3: no CDC row is written without a sequence.
 		b.reject(row, at, reasonNoSequence, "the row has no sequence")
 		return nil
 	}
-	l, err := b.lane(streamKey{table: row.Table, schema: row.Schema})
+	l, err := b.lane(streamKey{table: row.Table, schema: row.Schema, plain: b.writer.plain})
 	if errors.Is(err, errUnknownSchema) {
 		b.reject(row, at, reasonSchemaChanged, err.Error())
 		return nil

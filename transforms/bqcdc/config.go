@@ -28,8 +28,14 @@ const (
 // Config is the writer's configuration. It travels to the workers as JSON. The
 // zero value of every field but Catalog means its default.
 type Config struct {
-	// Catalog says where BigQuery is and what the tables look like.
+	// Catalog says where BigQuery is and what the tables look like. One of plain
+	// tables says that the rows are plain.
 	Catalog catalog.Config
+
+	// Stage is that of the dead letters. Defaults to "write".
+	Stage string
+	// Namespace is that of the counters. Defaults to "bqcdc".
+	Namespace string
 
 	// TraceID names the job and its version in BigQuery's own diagnostics. It is
 	// sent as "beamcdc:<TraceID>". Defaults to "dev".
@@ -86,6 +92,8 @@ type Config struct {
 
 // withDefaults returns c with its zero values replaced.
 func (c Config) withDefaults() Config {
+	c.Stage = cmp.Or(c.Stage, "write")
+	c.Namespace = cmp.Or(c.Namespace, "bqcdc")
 	c.TraceID = cmp.Or(c.TraceID, "dev")
 	c.TargetRequestBytes = cmp.Or(c.TargetRequestBytes, DefaultTargetRequestBytes)
 	c.MaxRequestBytes = cmp.Or(c.MaxRequestBytes, DefaultMaxRequestBytes)

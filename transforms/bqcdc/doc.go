@@ -8,6 +8,10 @@
 // is out of order fails the bundle instead of filling the dead letters
 // (invariant 7).
 //
+// Tables of plain rows ([catalog.Config].Plain) are written the same way: their rows
+// need no sequence, none of them supersedes another, and what is sent twice, because
+// an acknowledgement was lost, is there twice. Their connections are their own.
+//
 // # Requests
 //
 // A bundle's rows are gathered by table and schema into requests of 2 MiB, never

@@ -8,43 +8,61 @@ import (
 	"beamcdc/schemas/change"
 )
 
-const namespace = "bqcdc"
+// figures are the metrics of one writer, in a namespace of its own. Rows are counted
+// once, when they have come to rest: rows_upserted + rows_deleted + rows_rejected +
+// rows_superseded is the number of changes that came in as CDC rows (invariant 4), and
+// rows_appended + rows_rejected that of plain rows.
+type figures struct {
+	rowsUpserted    beam.Counter // acknowledged UPSERTs
+	rowsDeleted     beam.Counter // acknowledged DELETEs
+	rowsAppended    beam.Counter // acknowledged plain rows
+	rowsRejected    beam.Counter // made dead letters
+	rowsSuperseded  beam.Counter // changes that a row stood for besides its own
+	bytesAppended   beam.Counter // encoded bytes of acknowledged rows
+	bytesSuperseded beam.Counter // encoded bytes that were never sent
+	requests        beam.Counter // acknowledged appends
 
-// The metrics of this stage. Rows are counted once, when they have come to rest:
-// rows_upserted + rows_deleted + rows_rejected + rows_superseded is the number of
-// changes that came in as rows (invariant 4).
-var (
-	rowsUpserted    = beam.NewCounter(namespace, "rows_upserted")    // acknowledged UPSERTs
-	rowsDeleted     = beam.NewCounter(namespace, "rows_deleted")     // acknowledged DELETEs
-	rowsRejected    = beam.NewCounter(namespace, "rows_rejected")    // made dead letters
-	rowsSuperseded  = beam.NewCounter(namespace, "rows_superseded")  // changes that a row stood for besides its own
-	bytesAppended   = beam.NewCounter(namespace, "bytes_appended")   // encoded bytes of acknowledged rows
-	bytesSuperseded = beam.NewCounter(namespace, "bytes_superseded") // encoded bytes that were never sent
-	requests        = beam.NewCounter(namespace, "requests")         // acknowledged appends
+	appendLatency beam.Distribution // from sending to acknowledgement, of the try that succeeded
+	requestBytes  beam.Distribution // encoded rows of an acknowledged append
+	requestRows   beam.Distribution
 
-	appendLatency = beam.NewDistribution(namespace, "append_latency_ms") // from sending to acknowledgement, of the try that succeeded
-	requestBytes  = beam.NewDistribution(namespace, "request_bytes")     // encoded rows of an acknowledged append
-	requestRows   = beam.NewDistribution(namespace, "request_rows")
+	// repeats count appends that were sent again, by what the try came to.
+	repeats [outcomes]beam.Counter
+}
 
-	// repeats counts appends that were sent again, by what the try came to.
-	repeats = func() (counters [outcomes]beam.Counter) {
-		for o, name := range outcomeNames {
-			counters[o] = beam.NewCounter(namespace, "repeats_"+name)
-		}
-		return counters
-	}()
-)
+func newFigures(namespace string) *figures {
+	f := &figures{
+		rowsUpserted:    beam.NewCounter(namespace, "rows_upserted"),
+		rowsDeleted:     beam.NewCounter(namespace, "rows_deleted"),
+		rowsAppended:    beam.NewCounter(namespace, "rows_appended"),
+		rowsRejected:    beam.NewCounter(namespace, "rows_rejected"),
+		rowsSuperseded:  beam.NewCounter(namespace, "rows_superseded"),
+		bytesAppended:   beam.NewCounter(namespace, "bytes_appended"),
+		bytesSuperseded: beam.NewCounter(namespace, "bytes_superseded"),
+		requests:        beam.NewCounter(namespace, "requests"),
+		appendLatency:   beam.NewDistribution(namespace, "append_latency_ms"),
+		requestBytes:    beam.NewDistribution(namespace, "request_bytes"),
+		requestRows:     beam.NewDistribution(namespace, "request_rows"),
+	}
+	for o, name := range outcomeNames {
+		f.repeats[o] = beam.NewCounter(namespace, "repeats_"+name)
+	}
+	return f
+}
 
 // count reports a request's figures. ctx is the DoFn's.
-func count(ctx context.Context, r *result) {
-	var upserts, deletes, superseded, bytes, bytesSaved int64
+func (f *figures) count(ctx context.Context, r *result) {
+	var upserts, deletes, appends, superseded, bytes, bytesSaved int64
 	for _, rows := range r.acknowledged {
 		for i := range rows {
 			row := &rows[i]
-			if row.kind == change.Delete {
+			switch row.kind {
+			case change.Delete:
 				deletes++
-			} else {
+			case change.Upsert:
 				upserts++
+			default:
+				appends++
 			}
 			bytes += int64(len(row.data))
 			superseded += int64(row.superseded)
@@ -60,13 +78,14 @@ func count(ctx context.Context, r *result) {
 		counter beam.Counter
 		n       int64
 	}{
-		{rowsUpserted, upserts},
-		{rowsDeleted, deletes},
-		{rowsRejected, int64(len(r.rejected))},
-		{rowsSuperseded, superseded},
-		{bytesAppended, bytes},
-		{bytesSuperseded, bytesSaved},
-		{requests, int64(len(r.appends))},
+		{f.rowsUpserted, upserts},
+		{f.rowsDeleted, deletes},
+		{f.rowsAppended, appends},
+		{f.rowsRejected, int64(len(r.rejected))},
+		{f.rowsSuperseded, superseded},
+		{f.bytesAppended, bytes},
+		{f.bytesSuperseded, bytesSaved},
+		{f.requests, int64(len(r.appends))},
 	} {
 		if one.n != 0 {
 			one.counter.Inc(ctx, one.n)
@@ -74,12 +93,12 @@ func count(ctx context.Context, r *result) {
 	}
 	for o, n := range r.repeats {
 		if n != 0 {
-			repeats[o].Inc(ctx, int64(n))
+			f.repeats[o].Inc(ctx, int64(n))
 		}
 	}
 	for _, a := range r.appends {
-		appendLatency.Update(ctx, a.latency.Milliseconds())
-		requestBytes.Update(ctx, int64(a.bytes))
-		requestRows.Update(ctx, int64(a.rows))
+		f.appendLatency.Update(ctx, a.latency.Milliseconds())
+		f.requestBytes.Update(ctx, int64(a.bytes))
+		f.requestRows.Update(ctx, int64(a.rows))
 	}
 }

@@ -18,10 +18,12 @@ import (
 // stream never changes its schema: managedwriter's UpdateSchemaDescriptor can
 // send bytes of the old schema after the new one's descriptor.
 //
-// Invariant 6: this package writes CDC rows only, and shares no connection.
+// Invariant 6: a stream is for CDC rows or for plain ones, whatever their table, and
+// shares its connection with none.
 type streamKey struct {
 	table  string // "project.dataset.table"
 	schema uint64 // fingerprint
+	plain  bool
 
 	// private is 0 for the stream that all requests share, else unique to one append.
 	private uint64

@@ -22,9 +22,6 @@ func init() {
 	register.Emitter2[beam.EventTime, deadletter.Letter]()
 }
 
-// stage is the stage of this package's dead letters.
-const stage = "write"
-
 // Write writes rows, a PCollection<change.Row>, to their tables through the
 // Storage Write API. It returns a PCollection<change.Receipt> of the rows that
 // BigQuery has acknowledged, and a PCollection<deadletter.Letter> of the rows that
@@ -47,14 +44,18 @@ func Write(s beam.Scope, c Config, rows beam.PCollection) (receipts, letters bea
 type writeFn struct {
 	Config Config
 
-	writer *writer
-	bundle *bundle
+	writer  *writer
+	bundle  *bundle
+	figures *figures
 }
 
 // Setup opens what the process shares. It does not connect.
 func (f *writeFn) Setup(ctx context.Context) error {
 	var err error
 	f.writer, err = openWriter(ctx, f.Config)
+	if err == nil {
+		f.figures = newFigures(f.writer.config.Namespace)
+	}
 	return err
 }
 
@@ -69,7 +70,7 @@ func openWriter(ctx context.Context, c Config) (*writer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the writer: %w", err)
 	}
-	w := &writer{config: c, streams: s}
+	w := &writer{config: c, plain: tables.IsPlain(), streams: s}
 	var schemas sync.Map // streamKey -> *schema
 	w.describe = func(ctx context.Context, key streamKey) (*schema, error) {
 		if known, ok := schemas.Load(key); ok {
@@ -102,7 +103,7 @@ func (f *writeFn) StartBundle(ctx context.Context, _ func(beam.EventTime, change
 
 // ProcessElement takes one row, and emits what has come to rest meanwhile.
 func (f *writeFn) ProcessElement(ctx context.Context, at beam.EventTime, row change.Row, receipt func(beam.EventTime, change.Receipt), letter func(beam.EventTime, deadletter.Letter)) error {
-	err := f.bundle.collect(emit(ctx, receipt, letter))
+	err := f.bundle.collect(f.emit(ctx, receipt, letter))
 	if err == nil {
 		err = f.bundle.add(&row, at)
 	}
@@ -114,14 +115,14 @@ func (f *writeFn) ProcessElement(ctx context.Context, at beam.EventTime, row cha
 
 // FinishBundle waits until all the bundle's rows have come to rest.
 func (f *writeFn) FinishBundle(ctx context.Context, receipt func(beam.EventTime, change.Receipt), letter func(beam.EventTime, deadletter.Letter)) error {
-	return f.bundle.finish(emit(ctx, receipt, letter))
+	return f.bundle.finish(f.emit(ctx, receipt, letter))
 }
 
 // emit returns a function that emits and counts what became of a request. It is
 // called by the DoFn's own goroutine: emitters and metrics are not for others.
-func emit(ctx context.Context, receipt func(beam.EventTime, change.Receipt), letter func(beam.EventTime, deadletter.Letter)) func(*result) {
+func (f *writeFn) emit(ctx context.Context, receipt func(beam.EventTime, change.Receipt), letter func(beam.EventTime, deadletter.Letter)) func(*result) {
 	return func(r *result) {
-		count(ctx, r)
+		f.figures.count(ctx, r)
 		for _, rows := range r.acknowledged {
 			for i := range rows {
 				for _, rests := range rows[i].receipts {
@@ -133,14 +134,14 @@ func emit(ctx context.Context, receipt func(beam.EventTime, change.Receipt), let
 		}
 		for i := range r.rejected {
 			x := &r.rejected[i]
-			letter(x.at, letterOf(x))
+			letter(x.at, letterOf(x, f.writer.config.Stage))
 		}
 	}
 }
 
 // letterOf keeps the row's receipts: the changes that it superseded rest only
 // when its letter does.
-func letterOf(x *rejection) deadletter.Letter {
+func letterOf(x *rejection, stage string) deadletter.Letter {
 	l := deadletter.Letter{
 		Message: x.message, Stage: stage, Reason: x.reason, Error: x.text,
 		Table: x.table,

@@ -161,7 +161,7 @@ func TestWrite_onPrism(t *testing.T) {
 
 	got := make(map[string]int64)
 	for _, counter := range result.Metrics().AllMetrics().Counters() {
-		if counter.Namespace() == namespace {
+		if counter.Namespace() == "bqcdc" {
 			got[counter.Name()] += counter.Result()
 		}
 	}
