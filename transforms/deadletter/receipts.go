@@ -32,6 +32,15 @@ func Receipts(m *change.Message, part, parts uint32) []change.Receipt {
 	return receipts
 }
 
+// Fork returns the receipts of one part in two lists, for a change that comes to rest
+// in two places besides: its table, and the table's history. Both lists together are
+// what the other changes of the message have to agree with: those of tables without a
+// history have both, and so all of a message have Fork's or all have Receipts'.
+func Fork(m *change.Message, part, parts uint32) (row, past []change.Receipt) {
+	parts = 2 * max(parts, 1)
+	return Receipts(m, 2*part, parts), Receipts(m, 2*part+1, parts)
+}
+
 // Halves divides the receipts of one part, as Receipts returned them, among the
 // two rows of a changed key. Neither half shares memory that an append to the
 // other could write.

@@ -1,6 +1,7 @@
 package deadletter
 
 import (
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -38,8 +39,25 @@ func TestReceipts_nameEachPartOnce(t *testing.T) {
 				take(share)
 			}
 		}
+		// A history anywhere in the configuration is one for every message of several changes.
+		histories := rapid.Bool().Draw(t, "histories")
 		for part := range parts {
 			receipts := Receipts(m, part, parts)
+			if histories {
+				row, past := Fork(m, part, parts)
+				if rapid.Bool().Draw(t, "history of its table") {
+					if rapid.Bool().Draw(t, "two rows of history") {
+						first, second := Halves(past)
+						place(first)
+						place(second)
+					} else {
+						place(past)
+					}
+					receipts = row
+				} else if parts > 1 {
+					receipts = slices.Concat(row, past)
+				}
+			}
 			if rapid.Bool().Draw(t, "key change") {
 				first, second := Halves(receipts)
 				place(first)
