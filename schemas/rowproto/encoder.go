@@ -195,7 +195,7 @@ func (e *Encoder) unknown(l *layout, row []change.Column) *ValueError {
 		return nil
 	}
 	for _, at := range l.unknowns {
-		if !e.nullUnknown || !row[at].Value.IsNull() {
+		if !e.nullUnknown || !saysNothing(&row[at].Value) {
 			return unknownColumn(row[at].Name)
 		}
 	}

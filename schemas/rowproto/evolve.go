@@ -126,10 +126,12 @@ func (v *evolver) column(f *field, at int) *ValueError {
 // beside moves the row's value to column b, and reports whether that takes it.
 func (v *evolver) beside(f *field, at int, b *table.Column) bool {
 	value := v.out[at].Value
+	if slices.ContainsFunc(v.out, func(c change.Column) bool { return strings.EqualFold(c.Name, b.Name) }) {
+		return false // the source has one of that name
+	}
 	if i := v.plan.root.find(b.Name); i >= 0 {
-		there := &v.plan.root.fields[i]
-		if slices.ContainsFunc(v.out, func(c change.Column) bool { return strings.EqualFold(c.Name, b.Name) }) || !v.takesAs(there.column, &value) {
-			return false // it is the source's own
+		if !v.takesAs(v.plan.root.fields[i].column, &value) {
+			return false
 		}
 	} else {
 		if !v.takesAs(b, &value) {
@@ -203,9 +205,10 @@ func (v *evolver) fields(f *field, value *change.Value, path []string) *ValueErr
 // where the value says nothing: NULL, an empty array, an object of which that is all.
 // depth is how many STRUCTs it is in.
 func (v *evolver) newColumn(name string, value change.Value, depth int) (*table.Column, *ValueError) {
-	switch value.Kind() {
-	case change.KindNull:
+	if saysNothing(&value) {
 		return nil, nil
+	}
+	switch value.Kind() {
 	case change.KindUnavailable:
 		return nil, refused(ReasonUnavailable, "the source left its unchanged value out, and the table doesn't have the column yet")
 	case change.KindArray:
@@ -221,9 +224,6 @@ func (v *evolver) newColumn(name string, value change.Value, depth int) (*table.
 			if c.Fields, err = v.newFields(value, depth+1); err != nil {
 				return nil, err
 			}
-			if len(c.Fields) == 0 {
-				return nil, nil
-			}
 		}
 		if v.takesAs(&c, &value) {
 			return &c, nil
@@ -233,6 +233,22 @@ func (v *evolver) newColumn(name string, value change.Value, depth int) (*table.
 		return nil, refused(ReasonUnknownColumn, "the table doesn't have it, and the message doesn't type its value: add it to the table, or set `untyped_columns` to infer or string")
 	}
 	return nil, bad("no type of BigQuery's holds its value exactly")
+}
+
+// saysNothing reports whether a value is none that a column could be for: NULL, a
+// typed array without elements, which in BigQuery is NULL, and a typed object of such
+// values alone.
+func saysNothing(v *change.Value) bool {
+	switch v.Kind() {
+	case change.KindNull:
+		return true
+	case change.KindArray:
+		return len(v.Elems()) == 0
+	case change.KindStruct:
+		return !slices.ContainsFunc(v.Elems(), func(c change.Column) bool { return !saysNothing(&c.Value) })
+	default:
+		return false
+	}
 }
 
 func (v *evolver) newFields(value change.Value, depth int) ([]table.Column, *ValueError) {
@@ -255,9 +271,6 @@ func (v *evolver) newFields(value change.Value, depth int) ([]table.Column, *Val
 // newArray returns the column of a typed array: of the narrowest type that takes
 // every element, or JSON where there is none.
 func (v *evolver) newArray(name string, value change.Value, depth int) (*table.Column, *ValueError) {
-	if len(value.Elems()) == 0 {
-		return nil, nil // BigQuery's NULL array is the empty one
-	}
 	name = table.LegalName(strings.Clone(name))
 	for _, element := range value.Elems() {
 		c, err := v.newColumn(name, element.Value, depth)

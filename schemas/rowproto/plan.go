@@ -122,7 +122,7 @@ type RowOptions struct {
 	AbsentUnavailable bool
 	// IgnoreUnknown drops columns that the table doesn't have.
 	IgnoreUnknown bool
-	// NullUnknown drops those of them that are NULL: they say nothing, and the table
+	// NullUnknown drops those of them that say nothing, NULL and its like: the table
 	// may get the column once they do.
 	NullUnknown bool
 	// Adjusted, when set, has an Adjustment appended for each value that a column's
