@@ -18,9 +18,12 @@ import (
 // place reads what its predecessor left in state.
 const (
 	codedMessage = 0x12
-	codedEvent   = 0x23
+	codedEvent   = 0x24
 	codedRow     = 0x15
 	codedReceipt = 0x14
+
+	codedRowChange = 0x16
+	codedColumns   = 0x17
 )
 
 // MaxDepth is how deep the coding follows arrays and structs in each other: as
@@ -45,7 +48,11 @@ func ReadMessage(src []byte) (Message, error) {
 
 // AppendEvent appends the coding of e to dst.
 func AppendEvent(dst []byte, e *Event) []byte {
-	dst = appendMessage(append(dst, codedEvent), &e.Message)
+	return appendEvent(append(dst, codedEvent), e)
+}
+
+func appendEvent(dst []byte, e *Event) []byte {
+	dst = appendMessage(dst, &e.Message)
 	dst = appendUvarint(dst, uint64(e.Part))
 	dst = appendUvarint(dst, uint64(e.Parts))
 	dst = appendText(dst, e.Table)
@@ -56,6 +63,9 @@ func AppendEvent(dst []byte, e *Event) []byte {
 	dst = appendBool(dst, e.BeforeComplete)
 	dst = appendColumns(dst, e.After)
 	dst = appendBool(dst, e.AbsentUnavailable)
+	dst = appendBool(dst, e.Partial)
+	dst = appendColumns(dst, e.MovedFrom)
+	dst = appendColumns(dst, e.MovedTo)
 	dst = appendSequence(dst, e.Sequence)
 	dst = appendText(dst, e.Position)
 	return appendTime(dst, e.CommitTime)
@@ -65,7 +75,15 @@ func AppendEvent(dst []byte, e *Event) []byte {
 // must not be modified afterwards.
 func ReadEvent(src []byte) (Event, error) {
 	r := newReader("event", codedEvent, src)
-	e := Event{
+	e := r.event()
+	if err := r.end(); err != nil {
+		return Event{}, err
+	}
+	return e, nil
+}
+
+func (r *reader) event() Event {
+	return Event{
 		Message:           r.message(),
 		Part:              r.uint32("part"),
 		Parts:             r.uint32("parts"),
@@ -77,14 +95,13 @@ func ReadEvent(src []byte) (Event, error) {
 		BeforeComplete:    r.bool("mark of a complete before image"),
 		After:             r.columns("after image", 0),
 		AbsentUnavailable: r.bool("mark of absent columns"),
+		Partial:           r.bool("mark of partial updates"),
+		MovedFrom:         r.columns("key before", 0),
+		MovedTo:           r.columns("key afterwards", 0),
 		Sequence:          r.sequence(),
 		Position:          r.text("position"),
 		CommitTime:        r.time("commit time"),
 	}
-	if err := r.end(); err != nil {
-		return Event{}, err
-	}
-	return e, nil
 }
 
 // AppendRow appends the coding of row to dst.

@@ -16,6 +16,7 @@ func FuzzReading(f *testing.F) {
 	f.Add(change.AppendRow(nil, &row))
 	f.Add(change.AppendReceipt(nil, &row.Receipts[0]))
 	f.Add(change.AppendEvent(nil, &change.Event{}))
+	f.Add(change.AppendRowChange(nil, &change.RowChange{Event: event, Type: change.Upsert, Columns: event.After, Receipts: row.Receipts}))
 	f.Add(change.AppendEvent(nil, &change.Event{After: []change.Column{
 		{Name: "a", Value: change.Array([]change.Column{{Value: change.Struct([]change.Column{{Name: "b", Value: change.Float64(1)}})}})},
 		{Name: "n", Value: change.Null()},
@@ -25,6 +26,7 @@ func FuzzReading(f *testing.F) {
 		checkStable(t, src, change.AppendEvent, change.ReadEvent)
 		checkStable(t, src, change.AppendRow, change.ReadRow)
 		checkStable(t, src, change.AppendReceipt, change.ReadReceipt)
+		checkStable(t, src, change.AppendRowChange, change.ReadRowChange)
 	})
 }
 

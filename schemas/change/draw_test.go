@@ -145,6 +145,9 @@ func drawEvent() *rapid.Generator[change.Event] {
 			BeforeComplete:    rapid.Bool().Draw(t, "before complete"),
 			After:             drawColumns(2).Draw(t, "after"),
 			AbsentUnavailable: rapid.Bool().Draw(t, "absent unavailable"),
+			Partial:           rapid.Bool().Draw(t, "partial"),
+			MovedFrom:         drawColumns(1).Draw(t, "moved from"),
+			MovedTo:           drawColumns(1).Draw(t, "moved to"),
 			Sequence:          drawSequence().Draw(t, "sequence"),
 			Position:          rapid.StringN(0, 5, 10).Draw(t, "position"),
 			CommitTime:        drawTime().Draw(t, "commit time"),
@@ -180,6 +183,27 @@ func drawRow() *rapid.Generator[change.Row] {
 			Receipts:        receipts,
 			Superseded:      rapid.Uint64().Draw(t, "superseded"),
 			SupersededBytes: rapid.Uint64().Draw(t, "superseded bytes"),
+		}
+	})
+}
+
+func drawRowChange() *rapid.Generator[change.RowChange] {
+	return rapid.Custom(func(t *rapid.T) change.RowChange {
+		receipts := rapid.SliceOfN(drawReceipt(), 0, 4).Draw(t, "receipts")
+		if len(receipts) == 0 {
+			receipts = nil
+		}
+		return change.RowChange{
+			Event:     drawEvent().Draw(t, "event"),
+			Table:     rapid.StringN(0, 5, 10).Draw(t, "table"),
+			Key:       drawBytes().Draw(t, "key"),
+			Type:      change.Type(rapid.Uint8Range(0, uint8(change.Delete)).Draw(t, "type")),
+			Columns:   drawColumns(2).Draw(t, "columns"),
+			MovedFrom: drawBytes().Draw(t, "moved from"),
+			MovedTo:   drawBytes().Draw(t, "moved to"),
+			Revision:  rapid.Uint32().Draw(t, "revision"),
+			Cause:     drawMessage().Draw(t, "cause"),
+			Receipts:  receipts,
 		}
 	})
 }

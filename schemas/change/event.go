@@ -62,6 +62,16 @@ type Event struct {
 	// NULL (wal2json, Spanner, Sequin leave unchanged columns out).
 	AbsentUnavailable bool
 
+	// Partial says that the source's updates hold what changed and may lack any
+	// column (Spanner, MongoDB), not only one that is stored out of line. It is set
+	// on the changes that hold whole rows, too.
+	Partial bool
+
+	// MovedFrom is, of the row that a changed key makes, the key it had before, and
+	// MovedTo, of the old key's delete, the key it has now, where the source tells
+	// of the change in two messages (Debezium's headers). nil where it doesn't.
+	MovedFrom, MovedTo []Column
+
 	// Sequence orders the changes of one key. It is zero where the message gives
 	// no position that can be read; Position then says why.
 	Sequence Sequence

@@ -27,11 +27,14 @@ func init() {
 	register.Function1x2(decodeRow)
 	register.Function1x1(encodeReceipt)
 	register.Function1x2(decodeReceipt)
+	register.Function1x1(encodeRowChange)
+	register.Function1x2(decodeRowChange)
 
 	coder.RegisterDeterministicCoder(reflect.TypeFor[change.Message](), encodeMessage, decodeMessage)
 	coder.RegisterDeterministicCoder(reflect.TypeFor[change.Event](), encodeEvent, decodeEvent)
 	coder.RegisterDeterministicCoder(reflect.TypeFor[change.Row](), encodeRow, decodeRow)
 	coder.RegisterDeterministicCoder(reflect.TypeFor[change.Receipt](), encodeReceipt, decodeReceipt)
+	coder.RegisterDeterministicCoder(reflect.TypeFor[change.RowChange](), encodeRowChange, decodeRowChange)
 }
 
 // The decoders may keep the bytes that they are given: Beam reads each element
@@ -59,6 +62,12 @@ func encodeReceipt(r change.Receipt) []byte {
 	return change.AppendReceipt(make([]byte, 0, perReceipt), &r)
 }
 func decodeReceipt(src []byte) (change.Receipt, error) { return change.ReadReceipt(src) }
+
+func encodeRowChange(c change.RowChange) []byte {
+	size := messageSize(&c.Event.Message) + len(c.Event.Message.Data) + messageSize(&c.Cause) + len(c.Table) + len(c.Key) + 2*fixed + perReceipt*len(c.Receipts)
+	return change.AppendRowChange(make([]byte, 0, size), &c)
+}
+func decodeRowChange(src []byte) (change.RowChange, error) { return change.ReadRowChange(src) }
 
 // Bytes to make room for, so that coding an element allocates once. A wrong
 // guess costs a second allocation, no more.

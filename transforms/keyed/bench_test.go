@@ -29,15 +29,16 @@ func BenchmarkRows(b *testing.B) {
 	emit := func([]byte, change.Row) { emitted++ }
 	rest := func(change.Receipt) {}
 	letter := func(l deadletter.Letter) { b.Fatal(l.Error) }
-	f.StartBundle(emit, rest, letter)
-	f.destinations["public.orders"] = destinationOf(plan)
+	divert := func([]byte, change.RowChange) {}
+	f.StartBundle(emit, divert, rest, letter)
+	f.maker.destinations["public.orders"] = destinationOf(plan)
 	e := change.Event{
 		Message: change.Message{ID: "1", Token: 1, Data: make([]byte, 600)}, Parts: 1, Table: "public.orders", Op: change.OpUpdate,
 		Before: after, After: after, Sequence: change.NewSequence(0, 1, 1, 1),
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := f.ProcessElement(b.Context(), e, emit, rest, letter); err != nil {
+		if err := f.ProcessElement(b.Context(), e, emit, divert, rest, letter); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -155,7 +155,7 @@ func drawHistory(t *rapid.T) history {
 // encodeAll makes the rows of events as rowsFn does.
 func encodeAll(t *rapid.T, k *keyer, events []change.Event) []change.Row {
 	var rows []change.Row
-	f := &rowsFn{}
+	f := &maker{}
 	d := destinationOf(k.plan)
 	d.keyer = k
 	for i := range events {

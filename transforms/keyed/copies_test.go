@@ -23,7 +23,7 @@ func TestCopies(t *testing.T) {
 		{"few bytes", parts, small, parts * len(small), parts * len(small)},
 		{"many changes", parts, large, 0, len(large)},
 	} {
-		f := &rowsFn{}
+		f := &maker{}
 		for _, id := range []string{"1", "2"} {
 			rows, letters, noted := 0, 0, 0
 			for part := range test.parts {

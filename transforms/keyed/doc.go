@@ -9,6 +9,10 @@
 // became a dead letter, the table would depend on what happened to share a
 // window (invariant 2: convergence).
 //
+// The changes of tables whose rows are completed first ([Completes]) leave Rows by
+// key before they are encoded, and come back to [Completed]. Both make rows by one
+// maker.
+//
 // [Coalesce] then lets of all rows of a key and window only the one with the
 // highest sequence go on, standing for the others.
 package keyed

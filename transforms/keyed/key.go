@@ -61,6 +61,8 @@ type rowChange struct {
 	columns  []change.Column // of an UPSERT the row, of a DELETE the key columns
 	sequence change.Sequence
 	receipts []change.Receipt // the units of the message that rest with it
+	revision uint32           // of a completed row; see Completes
+	cause    *change.Message  // that had it made, where that is not its event's; nil else
 }
 
 // keyer finds the keys of one table's changes. It is for one goroutine, and its

@@ -128,7 +128,7 @@ func TestRows(t *testing.T) {
 	for _, filter := range []bool{false, true} {
 		t.Run(fmt.Sprintf("filter %v", filter), func(t *testing.T) {
 			p, s := beam.NewPipelineWithRoot()
-			rows, receipts, letters := Rows(s, config, RowsConfig{Epoch: 3, FilterUnlisted: filter}, beam.CreateList(s, events))
+			rows, _, receipts, letters := Rows(s, config, RowsConfig{Epoch: 3, FilterUnlisted: filter}, beam.CreateList(s, events))
 			passert.Equals(s, beam.ParDo(s, showKeyedRow, rows), wantRows...)
 			if filter {
 				passert.Equals(s, beam.ParDo(s, showLetter, letters), wantLetters...)
@@ -159,11 +159,12 @@ func TestRows(t *testing.T) {
 func process(t *testing.T, f *rowsFn, events ...change.Event) (rows, letters []string, err error) {
 	t.Helper()
 	emit := func(key []byte, row change.Row) { rows = append(rows, showKeyedRow(key, row)) }
+	divert := func([]byte, change.RowChange) {}
 	rest := func(change.Receipt) {}
 	letter := func(l deadletter.Letter) { letters = append(letters, showLetter(l)+": "+l.Error) }
-	f.StartBundle(emit, rest, letter)
+	f.StartBundle(emit, divert, rest, letter)
 	for _, e := range events {
-		if err := f.ProcessElement(t.Context(), e, emit, rest, letter); err != nil {
+		if err := f.ProcessElement(t.Context(), e, emit, divert, rest, letter); err != nil {
 			return rows, letters, err
 		}
 	}
@@ -243,8 +244,8 @@ func TestRows_catalogOutOfReach(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cause := errors.New("the bundle is over")
 	cancel(cause)
-	f.Rows.RetryFor = time.Hour
-	if _, err := f.ask(ctx, catalog.Match{Rule: &config.Rules[0], Name: table.Name{Project: "demo", Dataset: "shop", Table: "orders"}}); err == nil {
+	f.maker.rows.RetryFor = time.Hour
+	if _, err := f.maker.ask(ctx, catalog.Match{Rule: &config.Rules[0], Name: table.Name{Project: "demo", Dataset: "shop", Table: "orders"}}); err == nil {
 		t.Error("a cancelled bundle goes on asking")
 	}
 }

@@ -1,0 +1,141 @@
+package keyed
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+
+	"beamcdc/schemas/change"
+	"beamcdc/schemas/table"
+	"beamcdc/transforms/catalog"
+	"beamcdc/transforms/deadletter"
+)
+
+func init() {
+	register.DoFn5x1[context.Context, change.RowChange, func([]byte, change.Row), func(change.Receipt), func(deadletter.Letter), error](&completedFn{})
+}
+
+// Completes reports whether a rule's rows are completed from their other changes
+// before they are encoded: what the source left out is filled in, or a delete keeps
+// the row. Their sequences then have a revision.
+func Completes(rule *table.Rule) bool {
+	return rule.UnavailableValues == "fill" || rule.Deletes == "soft"
+}
+
+// Completed is [Rows] for a PCollection<change.RowChange>: of changes that Rows has
+// diverted, and that are complete now.
+func Completed(s beam.Scope, c catalog.Config, r RowsConfig, changes beam.PCollection) (rows, receipts, letters beam.PCollection) {
+	return beam.ParDo3(s.Scope("keyed.Completed"), &completedFn{Catalog: c, Rows: r}, changes)
+}
+
+// completedFn makes the row of one completed change at a time.
+type completedFn struct {
+	Catalog catalog.Config
+	Rows    RowsConfig
+
+	maker maker
+}
+
+// Setup finds the process's catalog.
+func (f *completedFn) Setup(ctx context.Context) error {
+	return f.maker.setup(ctx, f.Catalog, f.Rows)
+}
+
+// StartBundle forgets what the catalog said to the bundle before.
+func (f *completedFn) StartBundle(_ func([]byte, change.Row), _ func(change.Receipt), _ func(deadletter.Letter)) {
+	f.maker.startBundle()
+}
+
+// ProcessElement makes the row of a completed change.
+func (f *completedFn) ProcessElement(
+	ctx context.Context, c change.RowChange, emit func([]byte, change.Row), _ func(change.Receipt), letter func(deadletter.Letter),
+) error {
+	m := &f.maker
+	e := &c.Event
+	row := &rowChange{
+		kind: c.Type, key: c.Key, columns: c.Columns, sequence: e.Sequence, revision: c.Revision, receipts: c.Receipts,
+	}
+	if c.Cause.ID != "" || c.Cause.Token != 0 {
+		row.cause = &c.Cause
+	}
+	d, err := m.destination(ctx, e)
+	if err != nil {
+		r := new(refusal)
+		if !errors.As(err, &r) {
+			return err
+		}
+		lettersCounter.Inc(ctx, 1)
+		letter(m.letter(row.about(e), r, row.receipts))
+		return nil
+	}
+	return m.emit(ctx, d, e, row, emit, letter)
+}
+
+// about returns the event that a row change's dead letter is about: the one that
+// had the row made.
+func (c *rowChange) about(e *change.Event) *change.Event {
+	if c.cause == nil {
+		return e
+	}
+	other := *e
+	other.Message, other.Part, other.Parts = *c.cause, 0, 1
+	return &other
+}
+
+// incomplete returns the i-th of the row changes that an event made, to be completed.
+func (d *destination) incomplete(e *change.Event, changes []rowChange, message change.Message, i int) change.RowChange {
+	c := &changes[i]
+	of := change.RowChange{
+		Event: *e, Table: d.name, Key: slices.Clone(c.key), Type: c.kind, Columns: c.columns, Receipts: c.receipts,
+	}
+	of.Event.Message, of.Event.Sequence, of.Event.After = message, c.sequence, nil
+	switch {
+	case len(changes) > 1 && c.kind == change.Delete:
+		of.MovedTo = slices.Clone(changes[1].key)
+	case len(changes) > 1:
+		of.MovedFrom = slices.Clone(changes[0].key)
+	case c.kind == change.Delete:
+		of.MovedTo = d.keyer.otherKey(e.MovedTo, c.key)
+	default:
+		of.MovedFrom = d.keyer.otherKey(e.MovedFrom, c.key)
+	}
+	if c.kind == change.Upsert && e.AbsentUnavailable {
+		of.Columns, of.Event.AbsentUnavailable = d.unavailableForAbsent(c.columns), false
+	}
+	return of
+}
+
+// unavailableForAbsent returns the row with the columns that it lacks and that the
+// table has, as unavailable ones.
+func (d *destination) unavailableForAbsent(columns []change.Column) []change.Column {
+	all := slices.Clip(columns)
+	for _, c := range d.Table.Columns {
+		if _, ok := find(columns, c.Name); !ok && !d.ownColumn(c.Name) {
+			all = append(all, change.Column{Name: c.Name, Value: change.Unavailable()})
+		}
+	}
+	return all
+}
+
+// ownColumn reports whether the pipeline itself makes the column's values, so that no
+// source has any.
+func (d *destination) ownColumn(name string) bool {
+	return slices.ContainsFunc(d.Rule.OwnColumns(), func(c table.Column) bool { return strings.EqualFold(c.Name, name) })
+}
+
+// otherKey returns the canonical bytes of a key that the source named beside this one,
+// nil if there is none, or it is the same.
+func (k *keyer) otherKey(columns []change.Column, key []byte) []byte {
+	if columns == nil {
+		return nil
+	}
+	other, err := k.old.AppendKey(nil, columns)
+	if err != nil || string(other) == string(key) {
+		return nil
+	}
+	return other
+}

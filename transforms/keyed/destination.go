@@ -1,0 +1,101 @@
+package keyed
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"beamcdc/schemas/change"
+	"beamcdc/schemas/rowproto"
+	"beamcdc/transforms/catalog"
+)
+
+// destination is where the rows of one source table go.
+type destination struct {
+	*catalog.Destination
+	match catalog.Match
+	name  string // "project.dataset.table", made once
+	keyer *keyer
+	order order
+}
+
+// destination returns where the rows of a source's table go. Invariant 7: a
+// table that can't be had is the element's fault and refused; a catalog that is
+// out of reach is the world's, so it is asked again, and then the bundle fails.
+func (m *maker) destination(ctx context.Context, e *change.Event) (*destination, error) {
+	source := e.Table
+	if d, ok := m.destinations[source]; ok {
+		return d, nil
+	}
+	match, ok := m.catalog.Route(source)
+	switch {
+	case ok:
+	case source == "":
+		return nil, refuse(StageKey, ReasonUnnamedTable, "the message names no table, and not just one is configured")
+	default:
+		near := ""
+		if rule := m.catalog.Nearest(source); rule != "" {
+			near = fmt.Sprintf("; the closest is %.100q", rule)
+		}
+		return nil, refuse(StageKey, ReasonUnlistedTable, "no configured table matches %.100q%s; list it under `tables`, or set `unlisted_tables: filter`", source, near)
+	}
+	if len(match.Rule.PrimaryKey) == 0 {
+		match.Declared = names(e.Key)
+	}
+	order, err := newOrder(match.Rule, m.rows.Epoch)
+	if err != nil {
+		return nil, &refusal{StageKey, ReasonBadSequence, err}
+	}
+	found, err := m.ask(ctx, match)
+	if catalog.IsPermanent(err) {
+		return nil, &refusal{StageKey, ReasonBadTable, err}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("finding the destination of %s: %w", source, err)
+	}
+	d := &destination{Destination: found, match: match, name: found.Table.Name.String(), keyer: m.keyer(found.Plan), order: order}
+	m.destinations[source] = d
+	return d, nil
+}
+
+// names returns the columns' names, in an order that is the same for every message.
+func names(columns []change.Column) []string {
+	names := make([]string, len(columns))
+	for i := range columns {
+		names[i] = columns[i].Name
+	}
+	slices.Sort(names)
+	return names
+}
+
+// ask asks the catalog until it knows, or RetryFor is over.
+func (m *maker) ask(ctx context.Context, match catalog.Match) (*catalog.Destination, error) {
+	const firstPause, longestPause, retryFor = 250 * time.Millisecond, 10 * time.Second, 10 * time.Minute
+	patience := m.rows.RetryFor
+	if patience == 0 {
+		patience = retryFor
+	}
+	end := time.Now().Add(patience)
+	for pause := firstPause; ; pause = min(2*pause, longestPause) {
+		found, err := m.catalog.Destination(ctx, match)
+		if err == nil || catalog.IsPermanent(err) || !time.Now().Add(pause).Before(end) {
+			return found, err
+		}
+		catalogRetries.Inc(ctx, 1)
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+func (m *maker) keyer(plan *rowproto.Plan) *keyer {
+	k, ok := m.keyers[plan]
+	if !ok {
+		k = newKeyer(plan)
+		m.keyers[plan] = k
+	}
+	return k
+}

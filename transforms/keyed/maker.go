@@ -1,0 +1,166 @@
+package keyed
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"beamcdc/schemas/change"
+	"beamcdc/schemas/rowproto"
+	"beamcdc/transforms/catalog"
+	"beamcdc/transforms/deadletter"
+)
+
+// Namespace is the namespace of this package's counters: events, of which each
+// makes a row, two (key_changes), none (filtered), or a dead letter (letters);
+// upserts and deletes; diverted, the row changes that are completed first;
+// values_adjusted by policies, together and each apart (see adjustments); and of Coalesce rows_coalesced, rows_superseded, bytes_superseded.
+const Namespace = "keyed"
+
+// The stages of this package's dead letters.
+const (
+	StageKey    = "key"
+	StageEncode = "encode"
+)
+
+var (
+	eventsCounter     = beam.NewCounter(Namespace, "events")
+	keyChangesCounter = beam.NewCounter(Namespace, "key_changes")
+	filteredCounter   = beam.NewCounter(Namespace, "filtered")
+	lettersCounter    = beam.NewCounter(Namespace, "letters")
+	upsertsCounter    = beam.NewCounter(Namespace, "upserts")
+	deletesCounter    = beam.NewCounter(Namespace, "deletes")
+	divertedCounter   = beam.NewCounter(Namespace, "diverted")
+	catalogRetries    = beam.NewCounter(Namespace, "catalog_retries")
+)
+
+// RowsConfig says how events become rows. It travels to the workers as JSON.
+type RowsConfig struct {
+	// FilterUnlisted counts the changes of tables that no rule lists, instead of
+	// making dead letters of them.
+	FilterUnlisted bool
+	// Epoch leads the sequences of changes that are ordered by arrival. The others
+	// have it from their decoder.
+	Epoch uint64
+	// RetryFor is how long a destination that BigQuery does not tell about is asked
+	// for again before the bundle fails. Defaults to ten minutes.
+	RetryFor time.Duration
+}
+
+// maker makes rows of row changes: what the DoFns of this package share. It is for
+// one goroutine.
+type maker struct {
+	rows    RowsConfig
+	catalog *catalog.Catalog
+	// destinations are those of this bundle, by the source's table: the next bundle
+	// asks the catalog again, which may have learned of a change.
+	destinations map[string]*destination
+	keyers       map[*rowproto.Plan]*keyer
+	data         []byte
+	adjusted     adjustments
+	copies       copies
+}
+
+func (m *maker) setup(ctx context.Context, c catalog.Config, r RowsConfig) (err error) {
+	m.rows = r
+	m.catalog, err = catalog.Open(ctx, c)
+	return err
+}
+
+func (m *maker) startBundle() {
+	const many = 10_000 // plans of old schemas add up
+	if m.keyers == nil || len(m.keyers) > many {
+		m.keyers = make(map[*rowproto.Plan]*keyer)
+	}
+	m.destinations = make(map[string]*destination)
+}
+
+// emit makes the row of a row change, or its dead letter. Of the two halves of a
+// changed key each goes its way: each key's row is right on its own.
+func (m *maker) emit(
+	ctx context.Context, d *destination, e *change.Event, c *rowChange, emit func([]byte, change.Row), letter func(deadletter.Letter),
+) error {
+	row, err := m.row(ctx, d, e, c)
+	if r := new(refusal); errors.As(err, &r) {
+		lettersCounter.Inc(ctx, 1)
+		letter(m.letter(c.about(e), r, c.receipts))
+		return nil
+	} else if err != nil {
+		return err
+	}
+	if row.Type == change.Delete {
+		deletesCounter.Inc(ctx, 1)
+	} else {
+		upsertsCounter.Inc(ctx, 1)
+	}
+	key := keyOf(row.Table, c.key)
+	row.Key = key[len(row.Table)+1:]
+	emit(key, row)
+	return nil
+}
+
+// keyOf returns what the rows of a table and key are grouped by.
+func keyOf(table string, key []byte) []byte {
+	return append(append(append(make([]byte, 0, len(table)+1+len(key)), table...), 0), key...)
+}
+
+func (m *maker) letter(e *change.Event, r *refusal, receipts []change.Receipt) deadletter.Letter {
+	message, note := m.copies.letter(e)
+	return deadletter.Letter{Message: message, Stage: r.stage, Reason: r.reason, Error: r.Error() + note, Table: e.Table, Part: e.Part, Receipts: receipts}
+}
+
+// row encodes a row change. A column that the table did not have when its schema
+// was read may be there now: the catalog looks again, seldom, before it is refused.
+func (m *maker) row(ctx context.Context, d *destination, e *change.Event, c *rowChange) (change.Row, error) {
+	row, err := m.encode(ctx, d, e, c)
+	var r *refusal
+	if !errors.As(err, &r) || r.reason != rowproto.ReasonUnknownColumn {
+		return row, err
+	}
+	fresh, refreshErr := m.catalog.Refresh(ctx, d.match)
+	if refreshErr != nil || fresh.Plan == d.Plan {
+		return row, err
+	}
+	if !slices.Equal(fresh.Table.PrimaryKey, d.Table.PrimaryKey) {
+		return row, err // its key was made for another
+	}
+	d.Destination, d.keyer = fresh, m.keyer(fresh.Plan)
+	return m.encode(ctx, d, e, c)
+}
+
+func (m *maker) encode(ctx context.Context, d *destination, e *change.Event, c *rowChange) (change.Row, error) {
+	sequence := c.sequence
+	var err error
+	if Completes(d.Rule) {
+		if sequence, err = sequence.WithRevision(c.revision); err != nil {
+			return change.Row{}, refuse(StageKey, ReasonBadSequence, "ordering a change of %s: %w", d.name, err)
+		}
+	}
+	if c.kind == change.Delete {
+		m.data, err = d.keyer.old.AppendDelete(m.data[:0], c.columns, sequence)
+	} else {
+		m.adjusted.row = m.adjusted.row[:0]
+		m.data, err = d.keyer.encoder.AppendUpsert(m.data[:0], c.columns, sequence, rowproto.RowOptions{
+			AbsentUnavailable: e.AbsentUnavailable,
+			IgnoreUnknown:     d.Rule.UnknownColumns == "ignore",
+			Adjusted:          &m.adjusted.row,
+		})
+		m.adjusted.count(ctx, d.name)
+	}
+	if err != nil {
+		return change.Row{}, refuseValue(StageEncode, err)
+	}
+	return change.Row{
+		Table:      d.name,
+		Schema:     d.Plan.Fingerprint(),
+		Type:       c.kind,
+		Sequence:   sequence,
+		Data:       slices.Clone(m.data),
+		CommitTime: e.CommitTime,
+		Message:    m.copies.row(c.about(e)),
+		Receipts:   c.receipts,
+	}, nil
+}
