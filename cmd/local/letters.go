@@ -18,7 +18,7 @@ import (
 func (s *system) letters(ctx context.Context) ([]letter, error) {
 	switch to := s.options.DeadLetters; {
 	case to.Topic != "":
-		return s.topicLetters(), nil
+		return s.topicLetters()
 	case to.Directory != "":
 		return s.directoryLetters()
 	default:
@@ -28,40 +28,54 @@ func (s *system) letters(ctx context.Context) ([]letter, error) {
 
 // topicLetters joins the pieces of letters that were too large for one message;
 // they come in any order.
-func (s *system) topicLetters() []letter {
-	type id struct{ message, stage, part string }
-	var letters []letter
-	pieces := map[id][][]byte{} // of letters that are not whole yet
+func (s *system) topicLetters() ([]letter, error) {
+	var found []deadletter.Stored
+	pieces := map[string][][]byte{} // of letters that are not whole yet
 	for _, m := range s.pubsub.Messages(s.options.DeadLetters.Topic) {
-		of := func(name string) string { return m.Attributes[name] }
-		key := id{of(deadletter.AttributeMessageID), of(deadletter.AttributeStage), of(deadletter.AttributePart)}
-		data := m.Data
-		if number, count, ok := pieceOf(of(deadletter.AttributePiece)); ok {
-			if len(pieces[key]) != count {
-				pieces[key] = make([][]byte, count)
-			}
-			pieces[key][number-1] = m.Data
-			if slices.ContainsFunc(pieces[key], func(piece []byte) bool { return piece == nil }) {
-				continue
-			}
-			data = slices.Concat(pieces[key]...)
-			delete(pieces, key)
+		id, number, count, ok := deadletter.TopicPiece(m.Attributes)
+		if !ok {
+			continue // somebody else's
+		}
+		if len(pieces[id]) != count {
+			pieces[id] = make([][]byte, count)
+		}
+		pieces[id][number-1] = append([]byte{}, m.Data...)
+		if slices.ContainsFunc(pieces[id], func(piece []byte) bool { return piece == nil }) {
+			continue
+		}
+		stored, err := deadletter.TopicLetter(m.Attributes, slices.Concat(pieces[id]...))
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, stored)
+		delete(pieces, id)
+	}
+	return lettersOf(found), nil
+}
+
+// lettersOf returns what is shown of letters, those of messages that are stored by
+// themselves with their data.
+func lettersOf(stored []deadletter.Stored) []letter {
+	data := map[string][]byte{}
+	for _, s := range stored {
+		if s.Stage == deadletter.StageMessage {
+			data[s.MessageID] = s.DataBase64
+		}
+	}
+	var letters []letter
+	for _, s := range stored {
+		if s.Stage == deadletter.StageMessage {
+			continue
+		}
+		if s.DataLeftOut {
+			s.DataBase64 = data[s.MessageID]
 		}
 		letters = append(letters, letter{
-			Stage: key.stage, Reason: of(deadletter.AttributeReason), Error: of(deadletter.AttributeError),
-			Table: of(deadletter.AttributeTable), Data: data, MessageID: key.message,
+			Stage: s.Stage, Reason: s.Reason, Error: s.Error, Table: s.Table, Data: s.DataBase64, MessageID: s.MessageID,
 		})
 	}
 	sortLetters(letters)
 	return letters
-}
-
-// pieceOf reads which piece of a letter's data a message holds, "1/2" of two.
-func pieceOf(text string) (number, count int, ok bool) {
-	first, second, _ := strings.Cut(text, "/")
-	number, err := strconv.Atoi(first)
-	count, countErr := strconv.Atoi(second)
-	return number, count, err == nil && countErr == nil && 1 <= number && number <= count
 }
 
 // directoryLetters leaves out what earlier runs have left in the directory: their
@@ -71,17 +85,8 @@ func (s *system) directoryLetters() ([]letter, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", s.options.DeadLetters.Directory, err)
 	}
-	var letters []letter
-	for _, l := range stored {
-		if l.PublishTime.Before(s.started) {
-			continue
-		}
-		letters = append(letters, letter{
-			Stage: l.Stage, Reason: l.Reason, Error: l.Error, Table: l.Table, Data: l.DataBase64, MessageID: l.MessageID,
-		})
-	}
-	sortLetters(letters)
-	return letters, nil
+	stored = slices.DeleteFunc(stored, func(l deadletter.Stored) bool { return l.PublishTime.Before(s.started) })
+	return lettersOf(stored), nil
 }
 
 // tableLetters joins the pieces of letters that were too large for one row. It
@@ -95,10 +100,11 @@ func (s *system) tableLetters(ctx context.Context) ([]letter, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the dead letters: %w", err)
 	}
-	var letters []letter
+	var found []deadletter.Stored
 	for _, row := range rows {
 		var stored struct {
 			Piece       int       `json:"piece,string"`
+			Pieces      int       `json:"pieces,string"`
 			Stage       string    `json:"stage"`
 			Reason      string    `json:"reason"`
 			Error       string    `json:"error"`
@@ -112,18 +118,17 @@ func (s *system) tableLetters(ctx context.Context) ([]letter, error) {
 		}
 		switch {
 		case stored.PublishTime.Before(s.started.Truncate(time.Microsecond)):
-		case stored.Piece > 1 && len(letters) > 0:
-			last := &letters[len(letters)-1]
-			last.Data = append(last.Data, stored.Data...)
+		case stored.Piece > 1 && len(found) > 0:
+			last := &found[len(found)-1]
+			last.DataBase64 = append(last.DataBase64, stored.Data...)
 		default:
-			letters = append(letters, letter{
+			found = append(found, deadletter.Stored{
 				Stage: stored.Stage, Reason: stored.Reason, Error: stored.Error,
-				Table: stored.SourceTable, Data: stored.Data, MessageID: stored.MessageID,
+				Table: stored.SourceTable, DataBase64: stored.Data, DataLeftOut: stored.Pieces == 0, MessageID: stored.MessageID,
 			})
 		}
 	}
-	sortLetters(letters)
-	return letters, nil
+	return lettersOf(found), nil
 }
 
 // sortLetters sorts letters by the order in which their messages were published;

@@ -27,6 +27,7 @@ type directoryFn struct {
 	Directory string // on the file system of the worker
 
 	counters counters
+	sharing  sharing
 	stored   []stamped // whose files are written, but not yet their directory
 }
 
@@ -45,12 +46,17 @@ func (f *directoryFn) Setup() error {
 }
 
 // StartBundle forgets what a failed bundle left.
-func (f *directoryFn) StartBundle(_ func(beam.EventTime, change.Receipt)) { f.stored = f.stored[:0] }
+func (f *directoryFn) StartBundle(_ func(beam.EventTime, change.Receipt)) {
+	f.stored, f.sharing = f.stored[:0], sharing{}
+}
 
-// ProcessElement writes the letter's file.
+// ProcessElement writes the letter's file or files.
 func (f *directoryFn) ProcessElement(ctx context.Context, ts beam.EventTime, l Letter, _ func(beam.EventTime, change.Receipt)) error {
-	if err := writeFile(f.Directory, &l); err != nil {
-		return fmt.Errorf("storing the dead letter of message %s: %w", l.Message.ID, err)
+	f.sharing.complete(&l)
+	for _, item := range l.items() { // the message before the letter that refers to it
+		if err := writeFile(f.Directory, &item); err != nil {
+			return fmt.Errorf("storing the dead letter of message %s: %w", l.Message.ID, err)
+		}
 	}
 	f.counters.count(ctx, &l)
 	f.stored = append(f.stored, stamped{ts, l.Receipts})
@@ -83,7 +89,7 @@ func writeFile(directory string, l *Letter) (err error) {
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
-	if err := encoder.Encode(l.stored()); err != nil {
+	if err := encoder.Encode(l.stored().withText()); err != nil {
 		return err
 	}
 	file, err := os.CreateTemp(directory, ".letter-*.tmp")
@@ -129,7 +135,7 @@ func syncDirectory(directory string) error {
 // another letter's, on file systems that fold case too.
 func fileName(l *Letter) string {
 	const longest = 64
-	id := l.id()
+	id := l.ID()
 	name := strings.Map(func(r rune) rune {
 		switch {
 		case '0' <= r && r <= '9', 'a' <= r && r <= 'z', r == '_':

@@ -25,6 +25,10 @@ type Letter struct {
 	Table   string         // the source's table, or the destination's once it is known; "" when the message names none
 	Part    uint32         // which of the message's parts failed
 
+	// Shared says that other letters of the message may need its data, and don't
+	// carry it: it is stored by itself, and this letter without it.
+	Shared bool
+
 	// Receipts are the parts of messages that come to rest with this letter: its
 	// own and, for a row that had superseded others, theirs. They are released
 	// only once the letter is stored. Empty where the runner acks.
@@ -39,7 +43,7 @@ func init() {
 }
 
 // codedLetter is the version of a letter's coding.
-const codedLetter = 0x11
+const codedLetter = 0x16
 
 // encodeLetter writes the version and the letter's fields in order, each text,
 // message and receipt with its length before it.
@@ -51,6 +55,11 @@ func encodeLetter(l Letter) []byte {
 		b = appendText(b, text)
 	}
 	b = binary.AppendUvarint(b, uint64(l.Part))
+	shared := uint64(0)
+	if l.Shared {
+		shared = 1
+	}
+	b = binary.AppendUvarint(b, shared)
 	var receipt [32]byte
 	for i := range l.Receipts {
 		b = appendText(b, change.AppendReceipt(receipt[:0], &l.Receipts[i]))
@@ -79,8 +88,9 @@ func decodeLetter(src []byte) (l Letter, err error) {
 		*text = string(r.bytes())
 	}
 	part := r.uvarint()
-	l.Part = uint32(part)
-	if r.short || uint64(l.Part) != part {
+	shared := r.uvarint()
+	l.Part, l.Shared = uint32(part), shared == 1
+	if r.short || uint64(l.Part) != part || shared > 1 {
 		return fail(errors.New("damaged"))
 	}
 	if l.Message, err = change.ReadMessage(message); err != nil {

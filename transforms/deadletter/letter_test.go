@@ -22,7 +22,7 @@ func drawLetter(t *rapid.T) Letter {
 			Token:       rapid.Uint64().Draw(t, "token"),
 		},
 		Stage: text.Draw(t, "stage"), Reason: text.Draw(t, "reason"), Error: text.Draw(t, "error"), Table: text.Draw(t, "table"),
-		Part: rapid.Uint32().Draw(t, "part"),
+		Part: rapid.Uint32().Draw(t, "part"), Shared: rapid.Bool().Draw(t, "shared"),
 		Receipts: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) change.Receipt {
 			return change.Receipt{Token: rapid.Uint64().Draw(t, "t"), Part: rapid.Uint32().Draw(t, "p"), Parts: rapid.Uint32Min(1).Draw(t, "n")}
 		}), 1, 4).Draw(t, "receipts"),
@@ -61,7 +61,7 @@ func FuzzDecodeLetter(f *testing.F) {
 	})
 }
 
-func TestLetter_id(t *testing.T) {
+func TestLetter_ID(t *testing.T) {
 	receipts := func(parts ...uint32) []change.Receipt {
 		list := []change.Receipt{{}, {Token: 8, Part: 0, Parts: 4}} // of a superseded row
 		for _, part := range parts {
@@ -79,7 +79,7 @@ func TestLetter_id(t *testing.T) {
 		{"1/write/2", Letter{Message: change.Message{ID: "1", Token: 7}, Stage: "write", Receipts: receipts(3, 2)}},
 		{"1/write/0", Letter{Message: change.Message{ID: "1", Token: 7}, Stage: "write", Receipts: receipts(0, 1)}},
 	} {
-		if got := test.l.id(); got != test.want {
+		if got := test.l.ID(); got != test.want {
 			t.Errorf("id = %s, want %s", got, test.want)
 		}
 	}

@@ -3,18 +3,19 @@ package deadletter
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
-	"os"
-	"path/filepath"
-	"slices"
+	"errors"
 	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"beamcdc/schemas/change"
 )
 
-// Stored is a letter as its file holds it, one JSON object a file.
+// Stored is a letter as it is stored: one JSON object a file, or in a message of
+// the topic that can't have it as its attributes.
 type Stored struct {
+	ID          string            `json:"id"`
 	Stage       string            `json:"stage"`
 	Reason      string            `json:"reason"`
 	Error       string            `json:"error"`
@@ -24,82 +25,79 @@ type Stored struct {
 	PublishTime time.Time         `json:"publish_time,omitzero"`
 	OrderingKey string            `json:"ordering_key,omitempty"`
 	Attributes  map[string]string `json:"attributes,omitempty"`
-	DataBase64  []byte            `json:"data_base64"`    // the original bytes
-	Data        *string           `json:"data,omitempty"` // the same as text, where they are valid UTF-8
+	Replays     uint32            `json:"replays,omitempty"` // how often the message had been published again
+	// DataLeftOut says that the message's data is where the stage is StageMessage.
+	DataLeftOut bool    `json:"data_left_out,omitempty"`
+	DataBase64  []byte  `json:"data_base64"`    // the original bytes
+	Data        *string `json:"data,omitempty"` // the same as text, where they are valid UTF-8
 }
 
 func (l *Letter) stored() Stored {
 	s := Stored{
-		Stage: l.Stage, Reason: l.Reason, Error: l.Error, Table: l.Table, Part: l.Part,
+		ID: l.ID(), Stage: l.Stage, Reason: l.Reason, Error: l.Error, Table: l.Table, Part: l.Part,
 		MessageID: l.Message.ID, PublishTime: l.Message.PublishTime, OrderingKey: l.Message.OrderingKey,
-		Attributes: l.Message.Attributes, DataBase64: l.Message.Data,
+		Attributes: l.Message.Attributes, Replays: l.Message.Replays, DataLeftOut: l.Message.DataLeftOut, DataBase64: l.Message.Data,
 	}
 	if s.DataBase64 == nil {
 		s.DataBase64 = []byte{} // "" rather than null: empty data is data
 	}
-	if utf8.Valid(l.Message.Data) {
-		text := string(l.Message.Data)
+	return s
+}
+
+// withText returns the letter with its data as text beside, for people and for jq.
+func (s Stored) withText() Stored {
+	if utf8.Valid(s.DataBase64) && !s.DataLeftOut {
+		text := string(s.DataBase64)
 		s.Data = &text
 	}
 	return s
 }
 
-// id names the letter: the same for every delivery of its message, so that a
+// Message returns the message that the letter is of.
+func (s *Stored) Message() change.Message {
+	return change.Message{
+		ID: s.MessageID, Data: s.DataBase64, Attributes: s.Attributes, OrderingKey: s.OrderingKey,
+		PublishTime: s.PublishTime, Replays: s.Replays, DataLeftOut: s.DataLeftOut,
+	}
+}
+
+// ParseStored reads a letter that was stored as JSON.
+func ParseStored(text []byte) (Stored, error) {
+	var s Stored
+	if err := json.Unmarshal(text, &s); err != nil {
+		return Stored{}, err
+	}
+	if s.Stage == "" || s.MessageID == "" {
+		return Stored{}, errors.New("it has no stage or no message_id")
+	}
+	s.Data = nil // another text than the bytes would be shown for them
+	s.ID = cmp.Or(s.ID, idOf(s.MessageID, s.Stage, s.Part, s.Replays))
+	return s, nil
+}
+
+// ID names the letter: the same for every delivery of its message, so that a
 // redelivery replaces the stored letter instead of adding one. What comes last is
 // the first of the letter's units (see Receipts), which tells letters of one
 // message apart that the stage can't number: the writer knows rows, not parts.
 // Where the runner acks there are no units, and it is the part. The letter of a
 // replay is another one: a replay that fails again must not be taken for the letter
 // that its replayer is about to mark as done.
-func (l *Letter) id() string {
+func (l *Letter) ID() string {
 	number := l.Part
 	for i, own := 0, false; i < len(l.Receipts); i++ {
 		if r := &l.Receipts[i]; l.Message.Token != 0 && r.Token == l.Message.Token && (!own || r.Part < number) {
 			number, own = r.Part, true
 		}
 	}
-	id := l.Message.ID + "/" + l.Stage + "/" + strconv.FormatUint(uint64(number), 10)
-	if l.Message.Replays > 0 {
-		id += "/" + strconv.FormatUint(uint64(l.Message.Replays), 10)
-	}
-	return id
+	return idOf(l.Message.ID, l.Stage, number, l.Message.Replays)
 }
 
-// ReadDirectory returns the letters stored in a directory, in the order of their
-// message IDs and parts: IDs of equal length as texts, shorter ones first, which
-// is the order of numbers. A directory that is not there holds none.
-func ReadDirectory(directory string) ([]Stored, error) {
-	entries, err := os.ReadDir(directory)
-	if os.IsNotExist(err) {
-		return nil, nil
+func idOf(message, stage string, number, replays uint32) string {
+	id := message + "/" + stage + "/" + strconv.FormatUint(uint64(number), 10)
+	if replays > 0 {
+		id += "/" + strconv.FormatUint(uint64(replays), 10)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("reading dead letters: %w", err)
-	}
-	var letters []Stored
-	for _, entry := range entries {
-		if strings.HasPrefix(entry.Name(), ".") || !strings.HasSuffix(entry.Name(), ".json") {
-			continue // a file that was being written when the process ended
-		}
-		text, err := os.ReadFile(filepath.Join(directory, entry.Name()))
-		if err != nil {
-			return nil, fmt.Errorf("reading dead letters: %w", err)
-		}
-		var s Stored
-		if err := json.Unmarshal(text, &s); err != nil {
-			return nil, fmt.Errorf("reading dead letter %s: %w", entry.Name(), err)
-		}
-		letters = append(letters, s)
-	}
-	slices.SortFunc(letters, func(a, b Stored) int {
-		return cmp.Or(
-			cmp.Compare(len(a.MessageID), len(b.MessageID)),
-			cmp.Compare(a.MessageID, b.MessageID),
-			cmp.Compare(a.Part, b.Part),
-			cmp.Compare(a.Stage, b.Stage),
-		)
-	})
-	return letters, nil
+	return id
 }
 
 // clip returns text as valid UTF-8 of at most limit bytes.

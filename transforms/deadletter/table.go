@@ -84,6 +84,7 @@ type rowsFn struct {
 
 	catalog  *catalog.Catalog
 	counters counters
+	sharing  sharing
 }
 
 // Setup finds the process's catalog.
@@ -91,6 +92,9 @@ func (f *rowsFn) Setup(ctx context.Context) (err error) {
 	f.catalog, err = catalog.Open(ctx, f.Catalog)
 	return err
 }
+
+// StartBundle forgets what a failed bundle left.
+func (f *rowsFn) StartBundle(_ func(change.Row)) { f.sharing = sharing{} }
 
 // ProcessElement makes the letter's rows.
 func (f *rowsFn) ProcessElement(ctx context.Context, l Letter, emit func(change.Row)) error {
@@ -102,6 +106,7 @@ func (f *rowsFn) ProcessElement(ctx context.Context, l Letter, emit func(change.
 	if err != nil {
 		return fmt.Errorf("storing a dead letter: %w", err)
 	}
+	f.sharing.complete(&l)
 	rows, err := tableRows(&l, destination.Plan, time.Now())
 	if err != nil {
 		return fmt.Errorf("storing the dead letter of message %s: %w", l.Message.ID, err)
@@ -113,8 +118,24 @@ func (f *rowsFn) ProcessElement(ctx context.Context, l Letter, emit func(change.
 	return nil
 }
 
-// tableRows returns the letter's rows, one for each piece of its data.
+// tableRows returns the letter's rows: one for each piece of its data and, where
+// that is stored by itself, one more.
 func tableRows(l *Letter, plan *rowproto.Plan, now time.Time) ([]change.Row, error) {
+	var rows []change.Row
+	for _, item := range l.items() {
+		more, err := itemRows(&item, plan, now)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, more...)
+	}
+	for i, share := range shares(l.Receipts, l.Message.Token, len(rows)) {
+		rows[i].Receipts = share
+	}
+	return rows, nil
+}
+
+func itemRows(l *Letter, plan *rowproto.Plan, now time.Time) ([]change.Row, error) {
 	attributes := change.Null()
 	if len(l.Message.Attributes) > 0 {
 		encoded, err := json.Marshal(l.Message.Attributes)
@@ -128,44 +149,53 @@ func tableRows(l *Letter, plan *rowproto.Plan, now time.Time) ([]change.Row, err
 	if !l.Message.PublishTime.IsZero() {
 		publishTime = change.Timestamp(l.Message.PublishTime.UnixMicro())
 	}
-	pieces := pieceCount(len(l.Message.Data))
-	receipts := shares(l.Receipts, l.Message.Token, pieces)
-	rows := make([]change.Row, pieces)
+	count := pieceCount(len(l.Message.Data))
+	rows := make([]change.Row, count)
 	for i := range rows {
 		start, end := i*MaxPieceBytes, min((i+1)*MaxPieceBytes, len(l.Message.Data))
-		columns := []change.Column{
-			{Name: "id", Value: text(l.id())},
-			{Name: "piece", Value: change.Int64(int64(i + 1))},
-			{Name: "pieces", Value: change.Int64(int64(pieces))},
-			{Name: "stage", Value: text(l.Stage)},
-			{Name: "reason", Value: text(l.Reason)},
-			{Name: "error", Value: text(clip(l.Error, maxErrorBytes))},
-			{Name: "source_table", Value: text(clip(l.Table, maxErrorBytes))},
-			{Name: "message_id", Value: text(l.Message.ID)},
-			{Name: "part", Value: change.Int64(int64(l.Part))},
-			{Name: "publish_time", Value: publishTime},
-			{Name: "failed_at", Value: change.Timestamp(now.UnixMicro())},
-			{Name: "ordering_key", Value: text(l.Message.OrderingKey)},
-			{Name: "attributes", Value: attributes},
-			{Name: "data", Value: change.Bytes(string(l.Message.Data[start:end]))},
+		data, pieces := change.Bytes(string(l.Message.Data[start:end])), int64(count)
+		if l.Message.DataLeftOut {
+			data, pieces = change.Null(), 0
 		}
-		row := change.Row{
-			Table: plan.Table().Name.String(), Schema: plan.Fingerprint(), Type: change.Upsert,
-			// Invariant 3. A letter has no place in the source's order: all are equal,
-			// and of equal sequences BigQuery keeps the row that came last.
-			Sequence: change.NewSequence(0, 0, 0, 1),
-			Message:  l.Message, Receipts: receipts[i],
-		}
-		var err error
-		if row.Key, err = plan.AppendKey(nil, columns); err != nil {
+		key := []change.Column{{Name: "id", Value: text(l.ID())}, {Name: "piece", Value: change.Int64(int64(i + 1))}}
+		columns := append(key,
+			change.Column{Name: "pieces", Value: change.Int64(pieces)},
+			change.Column{Name: "stage", Value: text(l.Stage)},
+			change.Column{Name: "reason", Value: text(l.Reason)},
+			change.Column{Name: "error", Value: text(clip(l.Error, maxErrorBytes))},
+			change.Column{Name: "source_table", Value: text(clip(l.Table, maxErrorBytes))},
+			change.Column{Name: "message_id", Value: text(l.Message.ID)},
+			change.Column{Name: "part", Value: change.Int64(int64(l.Part))},
+			change.Column{Name: "publish_time", Value: publishTime},
+			change.Column{Name: "failed_at", Value: change.Timestamp(now.UnixMicro())},
+			change.Column{Name: "ordering_key", Value: text(l.Message.OrderingKey)},
+			change.Column{Name: "attributes", Value: attributes},
+			change.Column{Name: "data", Value: data},
+		)
+		row, err := newRow(plan, change.Upsert, key)
+		if err != nil {
 			return nil, err
 		}
+		row.Message.ID = l.Message.ID // no more of it: nobody makes a letter of a letter
 		if row.Data, err = plan.AppendUpsert(nil, columns, row.Sequence, rowproto.RowOptions{}); err != nil {
 			return nil, err
 		}
 		rows[i] = row
 	}
 	return rows, nil
+}
+
+// newRow returns a row of the letters' table that has no data yet.
+func newRow(plan *rowproto.Plan, kind change.Type, key []change.Column) (change.Row, error) {
+	row := change.Row{
+		Table: plan.Table().Name.String(), Schema: plan.Fingerprint(), Type: kind,
+		// Invariant 3. A letter has no place in the source's order: all are equal,
+		// and of equal sequences BigQuery keeps the row that came last.
+		Sequence: change.NewSequence(0, 0, 0, 1),
+	}
+	var err error
+	row.Key, err = plan.AppendKey(nil, key)
+	return row, err
 }
 
 // maxErrorBytes bounds the texts that come out of messages, so that a piece and

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	"cloud.google.com/go/pubsub/v2/apiv1/pubsubpb"
 	"cloud.google.com/go/pubsub/v2/pstest"
@@ -67,14 +66,13 @@ func TestWrite_directory(t *testing.T) {
 			t.Errorf("counters (-want +got):\n%s", diff)
 		}
 	}
-	text := `{"op":"?"}`
 	want := []Stored{
 		{
-			Stage: "decode", Reason: "bad_envelope", Error: "decoding debezium envelope: unknown op", Table: "public.orders",
+			ID: "101/decode/0", Stage: "decode", Reason: "bad_envelope", Error: "decoding debezium envelope: unknown op", Table: "public.orders",
 			MessageID: "101", PublishTime: time.Date(2025, 3, 9, 8, 7, 6, 5004000, time.UTC), OrderingKey: "k",
-			Attributes: map[string]string{"origin": "shop"}, DataBase64: []byte(text), Data: &text,
+			Attributes: map[string]string{"origin": "shop"}, DataBase64: []byte(`{"op":"?"}`),
 		},
-		{Stage: "encode", Reason: "bad_value", Error: "column total: out of range", MessageID: "102", Part: 1, DataBase64: []byte{0xff, 0x00}},
+		{ID: "102/encode/2", Stage: "encode", Reason: "bad_value", Error: "column total: out of range", MessageID: "102", Part: 1, DataBase64: []byte{0xff, 0x00}},
 	}
 	got, err := ReadDirectory(directory)
 	if err != nil {
@@ -150,7 +148,7 @@ func TestWrite_topic(t *testing.T) {
 	}
 	want := map[string]string{
 		"origin": "shop", AttributeStage: "decode", AttributeReason: "bad_envelope", AttributeError: "decoding debezium envelope: unknown op",
-		AttributeTable: "public.orders", AttributeMessageID: "101", AttributePart: "0", AttributePublishTime: "2025-03-09T08:07:06.005004Z", AttributeOrderingKey: "k",
+		AttributeLetter: "101/decode/0", AttributeTable: "public.orders", AttributeMessageID: "101", AttributePart: "0", AttributePublishTime: "2025-03-09T08:07:06.005004Z", AttributeOrderingKey: "k",
 	}
 	if diff := cmp.Diff(want, first.Attributes); diff != "" {
 		t.Errorf("attributes (-want +got):\n%s", diff)
@@ -177,61 +175,5 @@ func TestConfig_Validate(t *testing.T) {
 		if c.Validate() == nil {
 			t.Errorf("%+v is taken", c)
 		}
-	}
-}
-
-func TestTopicAttributes_keepsTheMessagesOwn(t *testing.T) {
-	for _, own := range []int{0, 91, 92, 95, 99, 100} {
-		l := letters()[0].(Letter)
-		l.Error = strings.Repeat("ü", 2000)
-		l.Message.Attributes = make(map[string]string)
-		for i := range own {
-			l.Message.Attributes[fmt.Sprintf("a%d", i)] = "x"
-		}
-		attributes, _ := topicAttributes(&l)
-		if want := min(own+8, 100); len(attributes) != want {
-			t.Errorf("%d attributes of the message's own become %d, want %d", own, len(attributes), want)
-		}
-		for name := range l.Message.Attributes {
-			if attributes[name] != "x" {
-				t.Fatalf("attribute %s of %d is lost", name, own)
-			}
-		}
-		if text := attributes[AttributeError]; len(text) > 1024 || !utf8.ValidString(text) {
-			t.Errorf("the error's text is %d bytes: %q", len(text), text)
-		}
-	}
-}
-
-func TestTopicAttributes_ofALetterPublishedAgain(t *testing.T) {
-	l := letters()[1].(Letter)
-	l.Message.Attributes = map[string]string{AttributeStage: "decode", AttributeOrderingKey: "old", "origin": "shop"}
-	attributes, _ := topicAttributes(&l)
-	if attributes[AttributeStage] != "encode" || attributes[AttributeOrderingKey] != "" || attributes["origin"] != "shop" {
-		t.Errorf("attributes are %v", attributes)
-	}
-}
-
-func TestTopicMessages_inPieces(t *testing.T) {
-	l := letters()[0].(Letter)
-	l.Message.Data = []byte(strings.Repeat("0123456789", 1000))
-	whole := topicMessages(&l, maxPublishBytes)
-	if len(whole) != 1 || whole[0].Attributes[AttributePiece] != "" {
-		t.Fatalf("%d messages", len(whole))
-	}
-	pieces := topicMessages(&l, 5000)
-	var joined []byte
-	for i, m := range pieces {
-		size := len(m.Data)
-		for name, value := range m.Attributes {
-			size += len(name) + len(value)
-		}
-		if want := fmt.Sprintf("%d/%d", i+1, len(pieces)); m.Attributes[AttributePiece] != want || size > 5000 {
-			t.Errorf("piece %q, want %q, of %d bytes", m.Attributes[AttributePiece], want, size)
-		}
-		joined = append(joined, m.Data...)
-	}
-	if string(joined) != string(l.Message.Data) {
-		t.Error("the pieces don't make the message")
 	}
 }
