@@ -14,10 +14,13 @@ import (
 )
 
 // ImageOptions say which of a row's columns an image has. The zero value takes a
-// column that the row lacks for NULL, as RowOptions'.
+// column that the row lacks for NULL and refuses an unknown one, as RowOptions'.
 type ImageOptions struct {
 	// AbsentUnavailable leaves out a column that the row lacks, instead of NULL.
 	AbsentUnavailable bool
+	// IgnoreUnknown leaves out columns that the table doesn't have, and not only those
+	// that are NULL.
+	IgnoreUnknown bool
 	// LeftOut, when set, counts the columns whose values the table can't hold, and
 	// which are then left out instead of being an error.
 	LeftOut *int
@@ -25,8 +28,8 @@ type ImageOptions struct {
 
 // AppendImage appends the row as a JSON object, by column: the values that
 // AppendUpsert would write, policies and all, so exact that each can be had back
-// from its text. A column whose value the source left out is not in it, nor one that
-// the table doesn't have. The table's own spelling of a name counts, and its order.
+// from its text. A column whose value the source left out is not in it. The table's
+// own spelling of a name counts, and its order.
 //
 // true and false for BOOL, numbers for INT64 and finite FLOAT64, null for NULL, arrays
 // and objects for ARRAY and STRUCT, and for all else a string: base64 of BYTES, ISO 8601
@@ -36,10 +39,14 @@ type ImageOptions struct {
 //
 // The error is a *ValueError; dst is then returned as it was.
 func (e *Encoder) AppendImage(dst []byte, row []change.Column, o ImageOptions) ([]byte, error) {
-	e.adjusted, e.ignoreUnknown = e.adjusted[:0], true
+	e.adjusted, e.ignoreUnknown, e.nullUnknown = e.adjusted[:0], o.IgnoreUnknown, true
 	root := e.plan.root
 	l := &e.layouts[root.id]
 	l.match(root, row)
+	if err := e.unknown(l, row); err != nil {
+		err.Table = e.plan.name
+		return dst, err
+	}
 	null := change.Null()
 	out := append(dst, '{')
 	for i := range root.fields {

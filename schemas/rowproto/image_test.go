@@ -48,7 +48,8 @@ func TestAppendImage(t *testing.T) {
 		{"absent columns are unknown", []change.Column{line, id}, ImageOptions{AbsentUnavailable: true}, `{"id":7,"Line":"1.5"}`, 0},
 		{"NULL is not absent", []change.Column{id, of("total", change.Null()), of("tags", change.Null())}, ImageOptions{AbsentUnavailable: true}, `{"id":7,"total":null,"tags":[]}`, 0},
 		{"unavailable columns are absent", []change.Column{id, line, of("total", change.Unavailable()), of("of", change.Unavailable())}, ImageOptions{}, `{"id":7,"Line":"1.5","tags":[]}`, 0},
-		{"unknown columns are absent", []change.Column{id, of("else", change.Int64(1))}, ImageOptions{AbsentUnavailable: true}, `{"id":7}`, 0},
+		{"unknown columns are left out", []change.Column{id, of("else", change.Int64(1))}, ImageOptions{AbsentUnavailable: true, IgnoreUnknown: true}, `{"id":7}`, 0},
+		{"unknown columns may be NULL", []change.Column{id, of("else", change.Null())}, ImageOptions{AbsentUnavailable: true}, `{"id":7}`, 0},
 		{"a struct's fields are all there", []change.Column{of("of", change.Raw(`{"b":["2025-01-02","1969-12-31"]}`))}, ImageOptions{AbsentUnavailable: true}, `{"of":{"a":null,"b":["2025-01-02","1969-12-31"]}}`, 0},
 		{"texts are escaped", []change.Column{of("tags", change.Raw(`["\"\\\n\u0000ä","",","]`))}, ImageOptions{AbsentUnavailable: true}, `{"tags":["\"\\\n\u0000ä","",","]}`, 0},
 		{"bad values are left out", []change.Column{id, of("total", change.Text("infinity")), of("tags", change.Raw("[null]"))}, ImageOptions{AbsentUnavailable: true, LeftOut: new(int)}, `{"id":7}`, 2},
@@ -71,6 +72,9 @@ func TestAppendImage(t *testing.T) {
 	if got, err := p.NewEncoder().AppendImage([]byte("…"), []change.Column{id, of("total", change.Text("infinity"))}, ImageOptions{AbsentUnavailable: true}); !errors.As(err, &e) ||
 		e.Reason != ReasonBadValue || e.Column != "total" || string(got) != "…" {
 		t.Errorf("a bad value: %s, %v", got, err)
+	}
+	if _, err := p.NewEncoder().AppendImage(nil, []change.Column{id, of("else", change.Int64(1))}, ImageOptions{}); !errors.As(err, &e) || e.Reason != ReasonUnknownColumn || e.Column != "else" {
+		t.Errorf("an unknown column: %v", err)
 	}
 }
 
