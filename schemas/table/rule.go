@@ -38,5 +38,8 @@ type Rule struct {
 	// for BigQuery's 2,000.
 	MaxColumns int `json:"max_columns,omitempty"`
 
+	Fill       *Fill       `json:"fill,omitempty"`        // with unavailable_values: fill or deletes: soft; nil for the defaults
+	SoftDelete *SoftDelete `json:"soft_delete,omitempty"` // with deletes: soft; nil for the defaults
+
 	History string `json:"history,omitempty"` // [project.]dataset.table of the append-only table, like Destination
 }
