@@ -14,4 +14,7 @@
 //	            the file: integers with and without sign, decimals, dates, times and
 //	            timestamps (those without a zone are DATETIMEs; nanoseconds are cut
 //	            downwards to microseconds), texts, UUIDs, JSON, bytes.
+//
+// A Parquet file says itself how much memory its pages take, and the library believes
+// it: a reference is the operator's own file, not a stranger's.
 package reference

@@ -186,25 +186,3 @@ func FuzzJSONLines(f *testing.F) {
 		})
 	})
 }
-
-// FuzzParquet: no file makes the reader panic or go on for ever.
-func FuzzParquet(f *testing.F) {
-	type row struct {
-		ID   int64   `parquet:"id"`
-		Name *string `parquet:"name,optional"`
-	}
-	var file bytes.Buffer
-	if err := parquet.Write(&file, []row{{ID: 1}, {ID: 2}}); err != nil {
-		f.Fatal(err)
-	}
-	f.Add(file.Bytes())
-	f.Fuzz(func(t *testing.T, file []byte) {
-		n := 0
-		_ = reference.Parquet(bytes.NewReader(file), int64(len(file)), []string{"id", "name"}, func([]change.Value) error {
-			if n++; n > 1_000_000 {
-				t.Fatal("it has more rows than bytes could hold")
-			}
-			return nil
-		})
-	})
-}
