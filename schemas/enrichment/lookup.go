@@ -86,7 +86,7 @@ func (c *compiler) key(l *lookup, pair table.ColumnPair) {
 			c.report(key, fmt.Errorf("column %s is %s, and such values have no one form to compare by", pair.Column, known.SQLType()))
 			return
 		}
-	} else if find(c.after[c.step], pair.Column) == nil && !c.open {
+	} else if (find(c.after[c.step], pair.Column) == nil || has(c.gone, pair.Column)) && !c.open {
 		c.report(key, fmt.Errorf("the row has no column %s", pair.Column))
 		return
 	}

@@ -165,21 +165,26 @@ func newAESSIV(key []byte) (tink.DeterministicAEAD, error) {
 		}
 		return primitive, nil
 	}
-	if len(key) != subtle.AESSIVKeySize {
-		if raw, err := base64.StdEncoding.DecodeString(string(key)); err == nil {
-			key = raw
-		} else if raw, err := hex.DecodeString(string(key)); err == nil {
-			key = raw
-		}
-	}
-	if len(key) != subtle.AESSIVKeySize {
+	raw := rawKey(key)
+	if len(raw) != subtle.AESSIVKeySize {
 		return nil, fmt.Errorf("the key is not one of %d bytes, raw, in base64 or in hexadecimal, nor a keyset of Tink's", subtle.AESSIVKeySize)
 	}
-	primitive, err := subtle.NewAESSIV(key)
+	primitive, err := subtle.NewAESSIV(raw)
 	if err != nil {
 		return nil, errors.New("the key can't be used for AES-SIV")
 	}
 	return primitive, nil
+}
+
+// rawKey returns a key's bytes. 64 hexadecimal digits are 32 bytes, not 64.
+func rawKey(key []byte) []byte {
+	if raw, err := hex.DecodeString(string(key)); err == nil {
+		return raw
+	}
+	if raw, err := base64.StdEncoding.DecodeString(string(key)); err == nil && len(raw) == subtle.AESSIVKeySize {
+		return raw
+	}
+	return key
 }
 
 // of returns the masked value of one whose canonical text is given. Equal texts are

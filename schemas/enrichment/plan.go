@@ -60,6 +60,7 @@ type compiler struct {
 	plan  *Plan
 	open  bool
 	step  int
+	gone  []string // columns that a step before this one took away
 	found []error
 }
 
@@ -87,6 +88,7 @@ func Compile(steps []table.Step, rows *rowproto.Plan, open bool) (*Plan, []error
 	for i := range steps {
 		c.step = i
 		c.compile(&steps[i])
+		c.gone = goneAfter(&steps[i], c.gone)
 	}
 	for i := range c.plan.keys {
 		c.plan.keys[i].source = c.keys[0][i]
@@ -95,6 +97,33 @@ func Compile(steps []table.Step, rows *rowproto.Plan, open bool) (*Plan, []error
 		return nil, c.found
 	}
 	return c.plan, nil
+}
+
+// goneAfter returns the columns that are gone after a step, given those before it.
+func goneAfter(s *table.Step, gone []string) []string {
+	gone = slices.Clone(gone)
+	back := func(name string) {
+		gone = slices.DeleteFunc(gone, func(g string) bool { return strings.EqualFold(g, name) })
+	}
+	gone = append(gone, s.Drop...)
+	for _, r := range s.Rename {
+		gone = append(gone, r.From)
+	}
+	for _, r := range s.Rename {
+		back(r.To)
+	}
+	for _, a := range s.Set {
+		back(a.Column)
+	}
+	for _, m := range s.Metadata {
+		back(m.Column)
+	}
+	if s.Lookup != nil {
+		for _, pair := range s.Lookup.Columns {
+			back(pair.Column)
+		}
+	}
+	return gone
 }
 
 func (c *compiler) compile(s *table.Step) {
@@ -126,7 +155,10 @@ func (c *compiler) compile(s *table.Step) {
 }
 
 func (c *compiler) expression(key, text string) *formula {
-	r, err := expression.CompileRow(text, &expression.Scope{Row: c.fields(c.step), Before: c.fields(0), Open: c.open})
+	r, err := expression.CompileRow(text, &expression.Scope{
+		Row:    slices.DeleteFunc(c.fields(c.step), func(f expression.Field) bool { return has(c.gone, f.Name) }),
+		Before: c.fields(0), Open: c.open,
+	})
 	if err != nil {
 		problem, _, _ := strings.Cut(err.Error(), "\n") // CEL draws an arrow under the place
 		c.report(key, errors.New(strings.Replace(problem, "ERROR: <input>:", "at ", 1)))
