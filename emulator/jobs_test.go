@@ -468,3 +468,37 @@ func TestJobs_Cancel(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// What DML changes is its job's destination in INFORMATION_SCHEMA; a query's is a
+// table of its own.
+func TestJobs_destinations(t *testing.T) {
+	e := newEnv(t, Options{})
+	for _, statement := range []string{
+		"CREATE TABLE d.t (id INT64)", "INSERT INTO d.t (id) VALUES (1)", "UPDATE d.t SET id = 2 WHERE TRUE", "SELECT * FROM d.t",
+	} {
+		job, err := e.bq.Query(statement).Run(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if status, err := job.Wait(t.Context()); err != nil || status.Err() != nil {
+			t.Fatalf("%s: %v, %v", statement, err, status)
+		}
+	}
+	rows, err := e.bq.Query("SELECT statement_type, destination_table.table_id = 't' FROM `region-us`.INFORMATION_SCHEMA.JOBS WHERE statement_type IS NOT NULL ORDER BY creation_time").Read(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for {
+		var row []bigquery.Value
+		if err := rows.Next(&row); errors.Is(err, iterator.Done) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, fmt.Sprint(row[0], " ", row[1]))
+	}
+	if want := []string{"CREATE_TABLE true", "INSERT true", "UPDATE true", "SELECT false"}; !slices.Equal(got, want) {
+		t.Errorf("destinations %q, want %q", got, want)
+	}
+}

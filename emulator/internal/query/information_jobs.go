@@ -47,6 +47,9 @@ func (r *resolver) jobsOf(project string) []jobRow {
 		}
 		if j.Result != nil {
 			row.statement, row.referenced = j.Result.StatementType, j.Result.Referenced
+			if j.Result.Target != nil { // of DML and DDL it is the table that they change
+				row.destination = j.Result.Target
+			}
 		}
 		rows = append(rows, row)
 	}

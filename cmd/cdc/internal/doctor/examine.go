@@ -1,0 +1,117 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/oauth2/google"
+
+	"beamcdc/pipeline"
+)
+
+// Request says what to examine beside the configuration.
+type Request struct {
+	Messages int           // of the sample; 0 for none
+	Wait     time.Duration // for how long the sample is waited for
+	Dataflow Dataflow
+	// Progress is told of each check as it begins; it may be nil.
+	Progress func(what string)
+}
+
+// callTime bounds each call to a service.
+const callTime = 15 * time.Second
+
+// examination is one run.
+type examination struct {
+	Report
+	options  pipeline.Options
+	request  Request
+	bigquery *bigQuery // nil where there is no client
+	tables   []*destination
+}
+
+// Examine looks at everything. What is wrong is in the report; nothing makes it
+// give up but the context's end.
+func Examine(ctx context.Context, o pipeline.Options, q Request) *Report {
+	o.RunnerOwnsSource = q.Dataflow.Wanted
+	x := &examination{options: o, request: q}
+	x.begin("the configuration")
+	x.configuration()
+	if x.Fatal() {
+		return &x.Report // what it names can't be trusted
+	}
+	for _, check := range []struct {
+		what string
+		do   func(context.Context)
+	}{
+		{"credentials", x.credentials},
+		{"the subscription", x.subscription},
+		{"the dead letters' sink", x.deadLetters},
+		{"the tables", x.destinations},
+		{"who else writes and reads the tables", x.usage},
+		{"a sample of messages", x.sample},
+		{"the options of the Dataflow job", x.dataflow},
+	} {
+		if ctx.Err() != nil {
+			x.add(Finding{Unknown, check.what, fmt.Sprintf("interrupted: %v", context.Cause(ctx)), ""})
+			break
+		}
+		x.begin(check.what)
+		check.do(ctx)
+	}
+	x.sort()
+	return &x.Report
+}
+
+func (x *examination) begin(what string) {
+	if x.request.Progress != nil {
+		x.request.Progress(what)
+	}
+}
+
+// configuration reports what pipeline.Validate finds.
+func (x *examination) configuration() {
+	err := x.options.Validate()
+	x.checked("the configuration: %d rules", len(x.options.Tables))
+	var findings pipeline.Findings
+	switch {
+	case err == nil:
+	case errors.As(err, &findings):
+		for _, f := range findings {
+			x.add(Finding{Fatal, "the configuration", f.String(), ""})
+		}
+	default:
+		x.add(Finding{Fatal, "the configuration", err.Error(), ""})
+	}
+}
+
+// scope is what Google's clients ask a token for.
+const scope = "https://www.googleapis.com/auth/cloud-platform"
+
+// credentials looks for application default credentials, where a service needs them.
+func (x *examination) credentials(ctx context.Context) {
+	if x.emulated() {
+		x.checked("credentials: none are needed, all addresses are emulators'")
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, callTime)
+	defer cancel()
+	about := "credentials"
+	found, err := google.FindDefaultCredentials(ctx, scope)
+	if err != nil {
+		x.add(Finding{Fatal, about, "there are no application default credentials", "run `gcloud auth application-default login`, or set GOOGLE_APPLICATION_CREDENTIALS; on Google Cloud attach a service account"})
+		return
+	}
+	if _, err := found.TokenSource.Token(); err != nil {
+		x.add(Finding{Fatal, about, fmt.Sprintf("the credentials give no token: %v", err), "run `gcloud auth application-default login` again, or look whether the service account is enabled"})
+		return
+	}
+	x.checked("credentials: a token was given")
+}
+
+// emulated says whether no address is Google's own.
+func (x *examination) emulated() bool {
+	return x.options.Runtime.BigQueryRESTEndpoint != "" && pubsubEmulated(&x.options)
+}

@@ -1,0 +1,209 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	bq "google.golang.org/api/bigquery/v2"
+
+	"beamcdc/schemas/table"
+	"beamcdc/transforms/catalog"
+	"beamcdc/transforms/deadletter"
+)
+
+// destination is a table that the pipeline is to write.
+type destination struct {
+	match    catalog.Match
+	location string
+	resource *bq.Table            // nil: it does not exist
+	ready    *catalog.Destination // nil: rows can't be written to it as it is
+}
+
+func (d *destination) about() string { return "table " + d.match.Name.String() }
+
+// The permissions that writing a table takes, and what follows without them.
+var tablePermissions = []permission{
+	{"bigquery.tables.get", Fatal, "its schema can't be read"},
+	{"bigquery.tables.updateData", Fatal, "no row can be written"},
+}
+
+// destinations looks at the tables whose names the configuration tells.
+func (x *examination) destinations(ctx context.Context) {
+	var err error
+	if x.bigquery, err = x.openBigQuery(ctx); err != nil {
+		x.add(Finding{Fatal, "BigQuery", err.Error(), ""})
+		return
+	}
+	c := x.options.CatalogConfig()
+	c.CreateTables = false // looking changes nothing
+	tables, err := catalog.Open(ctx, c)
+	if err != nil {
+		x.add(Finding{Fatal, "the tables", err.Error(), ""})
+		return
+	}
+	router, err := table.NewRouter(c.Project, c.Rules)
+	if err != nil {
+		x.add(Finding{Fatal, "the tables", err.Error(), ""})
+		return
+	}
+	matches := router.Literals()
+	if n := len(x.options.Tables) - len(matches); n > 0 {
+		x.add(Finding{Unknown, "the tables", fmt.Sprintf("%d rules name their destinations by what messages hold: those are known when a message comes", n), "let the sample below be large enough (-messages)"})
+	}
+	if name := x.options.DeadLetters.Table; name != "" {
+		x.letterTable(ctx, name)
+	}
+	for _, m := range matches {
+		if ctx.Err() != nil {
+			return
+		}
+		d := &destination{match: m}
+		x.tables = append(x.tables, d)
+		x.lookAt(ctx, tables, d)
+	}
+	x.checked("%d tables", len(x.tables))
+}
+
+// lookAt looks at one table.
+func (x *examination) lookAt(ctx context.Context, tables *catalog.Catalog, d *destination) {
+	about := d.about()
+	var err error
+	if d.location, err = x.bigquery.location(ctx, d.match.Name); err != nil {
+		x.add(Finding{Unknown, about, fmt.Sprintf("where its dataset is: %v", err), "grant bigquery.datasets.get"})
+	}
+	if d.resource, err = x.bigquery.get(ctx, d.match.Name); err != nil {
+		x.add(Finding{Fatal, about, fmt.Sprintf("it can't be read: %v", err), "see whether BigQuery's address is right, and the account has bigquery.tables.get"})
+		return
+	}
+	if d.resource == nil {
+		x.missing(d)
+		return
+	}
+	granted, err := x.bigquery.granted(ctx, d.match.Name, names(tablePermissions))
+	if err != nil {
+		x.add(Finding{Unknown, about, fmt.Sprintf("which permissions this account has: %v", err), ""})
+	} else {
+		x.add(lacking(about, tablePermissions, granted)...)
+	}
+	d.ready, err = tables.Destination(ctx, d.match)
+	for _, e := range unjoin(err) {
+		x.add(Finding{Fatal, about, e.Error(), ""})
+	}
+	x.add(judgeTable(d, x.request.Dataflow)...)
+}
+
+// missing looks at a table that is to be created, or can't be.
+func (x *examination) missing(d *destination) {
+	if !x.options.CreateTables {
+		x.add(Finding{Fatal, d.about(), "it does not exist", "create it (`cdc ddl` prints the statement), or set create_tables"})
+		return
+	}
+	if len(d.match.Rule.PrimaryKey) == 0 {
+		return // the first message names the key
+	}
+	if _, err := table.FromRule(d.match.Name, d.match.Rule); err != nil {
+		for _, e := range unjoin(err) {
+			x.add(Finding{Fatal, d.about(), "it can't be created: " + e.Error(), ""})
+		}
+	}
+}
+
+func (x *examination) letterTable(ctx context.Context, destination string) {
+	name, err := table.ParseName(destination, x.options.CatalogConfig().Project)
+	if err != nil {
+		return // Validate has said so
+	}
+	about := "dead letters' table " + name.String()
+	t, err := x.bigquery.get(ctx, name)
+	switch {
+	case err != nil:
+		x.add(Finding{Fatal, about, fmt.Sprintf("it can't be read: %v", err), ""})
+	case t == nil && !x.options.CreateTables:
+		rule := deadletter.TableRule(destination)
+		wanted, _ := table.FromRule(name, &rule)
+		x.add(Finding{Fatal, about, "it does not exist: no dead letter can be stored, and then no message acked", "set create_tables, or create it:\n" + wanted.DDL()})
+	default:
+		x.checked("%s", about)
+	}
+}
+
+// judgeTable returns what would hurt about a table that rows can be written to.
+func judgeTable(d *destination, job Dataflow) []Finding {
+	var found []Finding
+	report := func(level Level, problem, mend string) {
+		found = append(found, Finding{level, d.about(), problem, mend})
+	}
+	t := d.resource
+	if job.Region != "" && d.location != "" && !near(d.location, job.Region) {
+		report(Warning, fmt.Sprintf("its dataset is in %s, and the job in %s: every row crosses between them, which costs money and time", d.location, job.Region),
+			"run the job in a region of the dataset's location")
+	}
+	var key []string
+	if t.TableConstraints != nil && t.TableConstraints.PrimaryKey != nil {
+		key = t.TableConstraints.PrimaryKey.Columns
+	}
+	var clustered []string
+	if t.Clustering != nil {
+		clustered = t.Clustering.Fields
+	}
+	if len(key) > 0 && (len(clustered) == 0 || !slices.ContainsFunc(key, func(k string) bool { return strings.EqualFold(k, clustered[0]) })) {
+		report(Warning, "it is not clustered by its primary key: applying changes reads the whole table each time",
+			fmt.Sprintf("cluster it by %s (tables.patch takes a new clustering; `cdc ddl` prints one)", strings.Join(key[:min(4, len(key))], ", ")))
+	}
+	if d.ready != nil && d.ready.Table.MaxStaleness == 0 {
+		report(Warning, "it has no max_staleness: every query applies all pending changes by itself, and pays for that",
+			fmt.Sprintf("set the age that readers bear: ALTER TABLE %s SET OPTIONS (max_staleness = INTERVAL 15 MINUTE)", quoted(d.match.Name.String())))
+	}
+	if t.RequirePartitionFilter {
+		report(Warning, "it requires a partition filter, and BigQuery refuses queries that would have to apply pending changes then",
+			"set max_staleness, so that queries read what is applied; or leave require_partition_filter out")
+	}
+	if t.ExpirationTime > 0 {
+		report(Warning, fmt.Sprintf("it is deleted on %s, and then takes no row", time.UnixMilli(t.ExpirationTime).UTC().Format(time.DateOnly)),
+			"ALTER TABLE … SET OPTIONS (expiration_timestamp = NULL)")
+	}
+	if p := t.TimePartitioning; p != nil && p.ExpirationMs > 0 {
+		report(Warning, fmt.Sprintf("its partitions are deleted after %v: rows vanish that the source still has", time.Duration(p.ExpirationMs)*time.Millisecond),
+			"ALTER TABLE … SET OPTIONS (partition_expiration_days = NULL)")
+	}
+	return found
+}
+
+// near says whether a region is in a dataset's location: the same one, or the
+// multi-region that holds it.
+func near(location, region string) bool {
+	location, region = strings.ToLower(location), strings.ToLower(region)
+	switch location {
+	case "us":
+		return strings.HasPrefix(region, "us-")
+	case "eu":
+		return strings.HasPrefix(region, "europe-")
+	default:
+		return location == region
+	}
+}
+
+func names(permissions []permission) []string {
+	names := make([]string, len(permissions))
+	for i, p := range permissions {
+		names[i] = p.name
+	}
+	return names
+}
+
+// unjoin returns the errors that were joined, none for nil.
+func unjoin(err error) []error {
+	if err == nil {
+		return nil
+	}
+	for e := err; e != nil; e = errors.Unwrap(e) {
+		if many, ok := e.(interface{ Unwrap() []error }); ok {
+			return many.Unwrap()
+		}
+	}
+	return []error{err}
+}
