@@ -11,6 +11,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"beamcdc/schemas/change"
+	"beamcdc/transforms/catalog"
 )
 
 // writer is what the bundles of one DoFn share: the process's streams and what
@@ -25,6 +26,11 @@ type writer struct {
 	// fits reports whether such rows can be written to the table as it is now. Its
 	// error is the catalog's.
 	fits func(ctx context.Context, key streamKey) (bool, error)
+
+	// fence returns a table's fence as it was at asOf or later, the catalog's, and
+	// lease is for how long it may be relied on.
+	fence func(ctx context.Context, table string, asOf time.Time) (catalog.Fence, error)
+	lease time.Duration
 }
 
 // errUnknownSchema is what describe returns for a schema that neither the process
@@ -47,6 +53,7 @@ type bundle struct {
 type lane struct {
 	schema  *schema
 	request *request
+	fence   catalog.Fence // of a table that has one, as of the latest look
 }
 
 // errLate ends a bundle whose last requests take longer than FinishFor.
@@ -111,6 +118,12 @@ func (b *bundle) add(row *change.Row, at beam.EventTime) error {
 	if err != nil {
 		return fmt.Errorf("describing the rows of table %s: %w", row.Table, err)
 	}
+	var below *fenced
+	if l.schema.plan != nil {
+		if row, below, err = b.behind(l, row); err != nil {
+			return err
+		}
+	}
 	config := &b.writer.config
 	size := framedSize(len(row.Data))
 	if l.schema.overhead+size > config.MaxRequestBytes {
@@ -123,7 +136,7 @@ func (b *bundle) add(row *change.Row, at beam.EventTime) error {
 			return err
 		}
 	}
-	l.request.push(row, at, size)
+	l.request.push(row, at, size, below)
 	b.gathered += size
 	if l.request.bytes >= config.TargetRequestBytes || len(l.request.rows) >= config.MaxRequestRows {
 		return b.send(l)

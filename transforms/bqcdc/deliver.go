@@ -23,7 +23,7 @@ func (w *writer) deliver(ctx context.Context, r *request) *result {
 		st, response, took, err := w.append(ctx, r, rows, d.alone)
 		switch o := classify(response, err); o {
 		case acknowledged:
-			d.acknowledge(rows, took)
+			d.acknowledge(ctx, rows, took)
 		case rejectedRows:
 			d.reject(rows, response)
 		case tooLarge:
@@ -51,10 +51,22 @@ func (d *delivery) again(o outcome, rows ...[]pending) {
 	d.result.repeats[o]++
 }
 
-func (d *delivery) acknowledge(rows []pending, took time.Duration) {
-	d.result.acknowledged = append(d.result.acknowledged, rows)
+// acknowledge takes the rows for written, but for those that a truncate has passed
+// meanwhile: they are written again, as DELETEs.
+func (d *delivery) acknowledge(ctx context.Context, rows []pending, took time.Duration) {
 	d.result.appends = append(d.result.appends, appendFigures{len(rows), dataBytes(rows), took})
 	d.patience = d.writer.newPatience()
+	if d.request.schema.plan != nil {
+		others, below, err := d.behind(ctx, rows)
+		if err != nil {
+			d.fail(rows, transient, err)
+			return
+		}
+		if rows = others; len(below) > 0 {
+			d.work = append(d.work, below)
+		}
+	}
+	d.result.acknowledged = append(d.result.acknowledged, rows)
 }
 
 // reject makes dead letters of the rows that the response names. None of the

@@ -15,6 +15,7 @@ import (
 type figures struct {
 	rowsUpserted    beam.Counter // acknowledged UPSERTs
 	rowsDeleted     beam.Counter // acknowledged DELETEs
+	rowsTruncated   beam.Counter // of rowsDeleted, UPSERTs from before a truncate of their table
 	rowsAppended    beam.Counter // acknowledged plain rows
 	rowsRejected    beam.Counter // made dead letters
 	rowsSuperseded  beam.Counter // changes that a row stood for besides its own
@@ -34,6 +35,7 @@ func newFigures(namespace string) *figures {
 	f := &figures{
 		rowsUpserted:    beam.NewCounter(namespace, "rows_upserted"),
 		rowsDeleted:     beam.NewCounter(namespace, "rows_deleted"),
+		rowsTruncated:   beam.NewCounter(namespace, "rows_truncated"),
 		rowsAppended:    beam.NewCounter(namespace, "rows_appended"),
 		rowsRejected:    beam.NewCounter(namespace, "rows_rejected"),
 		rowsSuperseded:  beam.NewCounter(namespace, "rows_superseded"),
@@ -52,7 +54,7 @@ func newFigures(namespace string) *figures {
 
 // count reports a request's figures. ctx is the DoFn's.
 func (f *figures) count(ctx context.Context, r *result) {
-	var upserts, deletes, appends, superseded, bytes, bytesSaved int64
+	var upserts, deletes, truncated, appends, superseded, bytes, bytesSaved int64
 	for _, rows := range r.acknowledged {
 		for i := range rows {
 			row := &rows[i]
@@ -63,6 +65,9 @@ func (f *figures) count(ctx context.Context, r *result) {
 				upserts++
 			default:
 				appends++
+			}
+			if row.fenced != nil && row.fenced.raised {
+				truncated++
 			}
 			bytes += int64(len(row.data))
 			superseded += int64(row.superseded)
@@ -80,6 +85,7 @@ func (f *figures) count(ctx context.Context, r *result) {
 	}{
 		{f.rowsUpserted, upserts},
 		{f.rowsDeleted, deletes},
+		{f.rowsTruncated, truncated},
 		{f.rowsAppended, appends},
 		{f.rowsRejected, int64(len(r.rejected))},
 		{f.rowsSuperseded, superseded},

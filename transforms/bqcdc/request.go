@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/types/descriptorpb"
 
 	"beamcdc/schemas/change"
+	"beamcdc/schemas/rowproto"
 )
 
 // Why a row becomes a dead letter in this stage.
@@ -32,6 +33,7 @@ type pending struct {
 	supersededBytes uint64
 	at              beam.EventTime
 	kind            change.Type
+	fenced          *fenced // nil but of an UPSERT of a table with a fence, and what became of it
 }
 
 func newPending(row *change.Row, at beam.EventTime) pending {
@@ -66,6 +68,9 @@ func newRequest(key streamKey, s *schema, expected int) *request {
 type schema struct {
 	descriptor *descriptorpb.DescriptorProto
 	overhead   int // bytes that a connection's first request needs besides its rows
+
+	// plan is what the DELETE of a row is encoded by, where the table has a fence; else nil.
+	plan *rowproto.Plan
 }
 
 // result is what became of a request's rows: each is in exactly one of the two
@@ -121,11 +126,13 @@ const manyRows = 64
 var rowSlices sync.Pool // of *[]pending, empty, their memory cleared
 
 // push appends a row.
-func (r *request) push(row *change.Row, at beam.EventTime, size int) {
+func (r *request) push(row *change.Row, at beam.EventTime, size int, f *fenced) {
 	if len(r.rows) == cap(r.rows) {
 		r.grow()
 	}
-	r.rows = append(r.rows, newPending(row, at))
+	p := newPending(row, at)
+	p.fenced = f
+	r.rows = append(r.rows, p)
 	r.bytes += size
 	r.memory += memoryOf(row)
 }

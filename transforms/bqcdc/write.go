@@ -89,9 +89,14 @@ func openWriter(ctx context.Context, c Config) (*writer, error) {
 				return nil, err
 			}
 		}
-		described, _ := schemas.LoadOrStore(key, newSchema(key, plan.Descriptor(), c.TraceID))
+		s := newSchema(key, plan.Descriptor(), c.TraceID)
+		if !w.plain && tables.Fenced(key.table) {
+			s.plan = plan
+		}
+		described, _ := schemas.LoadOrStore(key, s)
 		return described.(*schema), nil
 	}
+	w.fence, w.lease = tables.Fence, tables.Lease()
 	w.fits = func(ctx context.Context, key streamKey) (bool, error) { return tables.Fits(ctx, key.table, key.schema) }
 	return w, nil
 }
