@@ -1,15 +1,20 @@
 // Command cdc is the operator's tool.
 //
 //	cdc simulate [FILE]   what a stream of changes would leave, by each way of ordering it
+//	cdc diff              compare a source's table with BigQuery's, and repair it
 //
-// Exit status: 0 done, 1 it could not run, 2 bad usage or input.
+// Exit status: 0 done, 1 it could not run, 2 bad usage or input; of diff 0 equal, 1
+// different, 2 trouble.
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
+	"syscall"
 )
 
 const usage = `Usage: cdc COMMAND [ARGUMENTS]
@@ -18,6 +23,8 @@ Commands:
   simulate [FILE]   apply a file of changes by arrival, by sequence number and by text,
                     and print what each leaves; "-" is standard input,
                     no FILE an example of seven changes, which -changes prints
+  diff              compare a table of PostgreSQL or MySQL, or a file of rows, with its
+                    table in BigQuery, and publish what repairs it
 
 Run "cdc COMMAND -h" for a command's arguments.
 `
@@ -38,14 +45,22 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	switch command := args[0]; command {
 	case "simulate":
 		err = simulateCommand(args[1:], stdin, stdout)
+	case "diff":
+		err = diffCommand(interruptible(), args[1:], stdout, stderr)
 	case "-h", "-help", "--help", "help":
 		_, err = io.WriteString(stdout, usage)
 	default:
 		err = fmt.Errorf("%w: there is no command %q; run \"cdc help\" for the list", errUsage, command)
 	}
+	status := new(statusError)
 	switch {
 	case err == nil:
 		return 0
+	case errors.As(err, &status):
+		if status.err != nil {
+			_, _ = fmt.Fprintf(stderr, "cdc: %v\n", err)
+		}
+		return status.status
 	case errors.Is(err, errUsage):
 		_, _ = fmt.Fprintf(stderr, "cdc: %v\n", err)
 		return 2
@@ -53,4 +68,10 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		_, _ = fmt.Fprintf(stderr, "cdc: %v\n", err)
 		return 1
 	}
+}
+
+// interruptible returns a context that ends with an interrupt or SIGTERM.
+func interruptible() context.Context {
+	ctx, _ := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM) //nolint:govet // it is the process's
+	return ctx
 }

@@ -16,6 +16,9 @@ const (
 	sequenceNumber = "_CHANGE_SEQUENCE_NUMBER"
 )
 
+// TableAttribute is the message attribute that names the source's table.
+const TableAttribute = "cdc_table"
+
 // Decoder decodes messages one after the other; it is for one goroutine.
 type Decoder struct {
 	scan  *scan.Scanner
@@ -46,7 +49,7 @@ func (d *Decoder) Decode(m *change.Message, dst []change.Event) ([]change.Event,
 	if err := d.read(m.Text()); err != nil {
 		return dst, "", err
 	}
-	e := change.Event{Message: *m, Parts: 1}
+	e := change.Event{Message: *m, Parts: 1, Table: m.Attributes[TableAttribute]}
 	var err error
 	if e.Op, err = d.op(); err != nil {
 		return dst, "", err

@@ -11,7 +11,8 @@
 // In any case of letters. A message without a _CHANGE_TYPE, or with any other, is an
 // error: INSERT too, which BigQuery doesn't take in a change stream.
 //
-// A message names no table: it goes to the only one that is configured.
+// A row names no table. The message's attribute cdc_table does, as the rules have it
+// ("public.orders"); a message without one goes to the only table that is configured.
 //
 // # Position
 //
