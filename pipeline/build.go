@@ -23,7 +23,7 @@ func Build(s beam.Scope, o Options) {
 	}
 	messages := pubsubsource.Read(s, o.SourceConfig())
 	events, controlled, undecodable := decode.Events(s, o.decoding(), messages)
-	rows, _, filtered, unkeyable := keyed.Rows(s, o.CatalogConfig(), o.rows(), events)
+	rows, _, _, filtered, unkeyable := keyed.Rows(s, o.CatalogConfig(), o.rows(), events)
 	last := keyed.Coalesce(s, o.window(), rows)
 	written, unwritable := bqcdc.Write(s, o.writer(), last)
 	stored := o.store(s, undecodable, unkeyable, unwritable)

@@ -72,7 +72,8 @@ func (f *completedFn) ProcessElement(
 		letter(m.letter(row.about(e), r, row.receipts))
 		return nil
 	}
-	return m.emit(ctx, d, e, row, emit, letter)
+	_, err = m.emit(ctx, d, e, row, emit, letter)
+	return err
 }
 
 // about returns the event that a row change's dead letter is about: the one that

@@ -8,6 +8,7 @@ import (
 
 	"beamcdc/schemas/change"
 	"beamcdc/schemas/rowproto"
+	"beamcdc/schemas/table"
 	"beamcdc/transforms/catalog"
 )
 
@@ -19,6 +20,9 @@ type destination struct {
 	keyer *keyer
 	order order
 }
+
+// remembered reports whether the table's changes are kept in a history.
+func (d *destination) remembered() bool { return d.match.History != (table.Name{}) }
 
 // destination returns where the rows of a source's table go. Invariant 7: a
 // table that can't be had is the element's fault and refused; a catalog that is

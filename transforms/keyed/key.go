@@ -61,6 +61,7 @@ type rowChange struct {
 	columns  []change.Column // of an UPSERT the row, of a DELETE the key columns
 	sequence change.Sequence
 	receipts []change.Receipt // the units of the message that rest with it
+	past     []change.Receipt // and those that rest with its row in the table's history, where that has one
 	revision uint32           // of a completed row; see Completes
 	cause    *change.Message  // that had it made, where that is not its event's; nil else
 }

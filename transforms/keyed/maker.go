@@ -48,6 +48,8 @@ type RowsConfig struct {
 	// RetryFor is how long a destination that BigQuery does not tell about is asked
 	// for again before the bundle fails. Defaults to ten minutes.
 	RetryFor time.Duration
+	// Histories says that some table has a history.
+	Histories bool
 }
 
 // maker makes rows of row changes: what the DoFns of this package share. It is for
@@ -82,14 +84,14 @@ func (m *maker) startBundle() {
 // changed key each goes its way: each key's row is right on its own.
 func (m *maker) emit(
 	ctx context.Context, d *destination, e *change.Event, c *rowChange, emit func([]byte, change.Row), letter func(deadletter.Letter),
-) error {
+) (written bool, err error) {
 	row, err := m.row(ctx, d, e, c)
 	if r := new(refusal); errors.As(err, &r) {
 		lettersCounter.Inc(ctx, 1)
-		letter(m.letter(c.about(e), r, c.receipts))
-		return nil
+		letter(m.letter(c.about(e), r, slices.Concat(c.receipts, c.past)))
+		return false, nil
 	} else if err != nil {
-		return err
+		return false, err
 	}
 	if row.Type == change.Delete {
 		deletesCounter.Inc(ctx, 1)
@@ -99,7 +101,7 @@ func (m *maker) emit(
 	key := keyOf(row.Table, c.key)
 	row.Key = key[len(row.Table)+1:]
 	emit(key, row)
-	return nil
+	return true, nil
 }
 
 // keyOf returns what the rows of a table and key are grouped by.

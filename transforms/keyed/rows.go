@@ -14,9 +14,10 @@ import (
 )
 
 func init() {
-	register.DoFn6x1[context.Context, change.Event, func([]byte, change.Row), func([]byte, change.RowChange), func(change.Receipt), func(deadletter.Letter), error](&rowsFn{})
+	register.DoFn7x1[context.Context, change.Event, func([]byte, change.Row), func([]byte, change.RowChange), func(change.RowChange), func(change.Receipt), func(deadletter.Letter), error](&rowsFn{})
 	register.Emitter2[[]byte, change.Row]()
 	register.Emitter2[[]byte, change.RowChange]()
+	register.Emitter1[change.RowChange]()
 	register.Emitter1[change.Receipt]()
 	register.Emitter1[deadletter.Letter]()
 }
@@ -25,10 +26,11 @@ func init() {
 // rows that can be written, by destination table and key. Beside it are a
 // PCollection<KV<[]byte, change.RowChange>>, by the same keys, of the changes of
 // tables whose rows are completed from their other changes first (see [Completes]),
-// which come back by way of [Completed]; a PCollection<change.Receipt> of what came to
-// rest here; and a PCollection<deadletter.Letter>.
-func Rows(s beam.Scope, c catalog.Config, r RowsConfig, events beam.PCollection) (rows, incomplete, receipts, letters beam.PCollection) {
-	return beam.ParDo4(s.Scope("keyed.Rows"), &rowsFn{Catalog: c, Rows: r}, events)
+// which come back by way of [Completed]; a PCollection<change.RowChange> of all changes
+// of tables that have a history; a PCollection<change.Receipt> of what came to rest
+// here; and a PCollection<deadletter.Letter>.
+func Rows(s beam.Scope, c catalog.Config, r RowsConfig, events beam.PCollection) (rows, incomplete, past, receipts, letters beam.PCollection) {
+	return beam.ParDo5(s.Scope("keyed.Rows"), &rowsFn{Catalog: c, Rows: r}, events)
 }
 
 // rowsFn makes rows of one event at a time.
@@ -44,7 +46,7 @@ func (f *rowsFn) Setup(ctx context.Context) error { return f.maker.setup(ctx, f.
 
 // StartBundle forgets what the catalog said to the bundle before.
 func (f *rowsFn) StartBundle(
-	_ func([]byte, change.Row), _ func([]byte, change.RowChange), _ func(change.Receipt), _ func(deadletter.Letter),
+	_ func([]byte, change.Row), _ func([]byte, change.RowChange), _ func(change.RowChange), _ func(change.Receipt), _ func(deadletter.Letter),
 ) {
 	f.maker.startBundle()
 }
@@ -52,11 +54,11 @@ func (f *rowsFn) StartBundle(
 // ProcessElement makes the rows of an event.
 func (f *rowsFn) ProcessElement(
 	ctx context.Context, e change.Event,
-	emit func([]byte, change.Row), divert func([]byte, change.RowChange), rest func(change.Receipt), letter func(deadletter.Letter),
+	emit func([]byte, change.Row), divert func([]byte, change.RowChange), remember func(change.RowChange), rest func(change.Receipt), letter func(deadletter.Letter),
 ) error {
 	eventsCounter.Inc(ctx, 1)
 	m := &f.maker
-	receipts := deadletter.Receipts(&e.Message, e.Part, e.Parts)
+	receipts := f.receipts(&e)
 	d, err := m.destination(ctx, &e)
 	if err == nil && e.Tombstone && d.Rule.Tombstones != "delete" { // some other table's rule has it
 		f.filter(ctx, receipts, rest)
@@ -64,7 +66,7 @@ func (f *rowsFn) ProcessElement(
 	}
 	var changes []rowChange
 	if err == nil {
-		changes, err = f.changes(d, &e, receipts)
+		changes, err = f.changes(d, &e)
 	}
 	switch r := new(refusal); {
 	case err == nil:
@@ -85,13 +87,26 @@ func (f *rowsFn) ProcessElement(
 		for i := range changes {
 			divertedCounter.Inc(ctx, 1)
 			c := d.incomplete(&e, changes, m.copies.row(&e), i)
+			if d.remembered() {
+				past := c
+				past.Receipts = changes[i].past
+				remember(past)
+			}
 			divert(keyOf(c.Table, c.Key), c)
 		}
 		return nil
 	}
 	for i := range changes {
-		if err := m.emit(ctx, d, &e, &changes[i], emit, letter); err != nil {
+		written, err := m.emit(ctx, d, &e, &changes[i], emit, letter)
+		if err != nil {
 			return err
+		}
+		// What the table can't hold is a dead letter, and not in its history either: the
+		// letter stands for both, and so does its replay.
+		if written && d.remembered() {
+			past := d.incomplete(&e, changes, m.copies.row(&e), i)
+			past.Receipts = changes[i].past
+			remember(past)
 		}
 	}
 	return nil
@@ -106,10 +121,31 @@ func (f *rowsFn) filter(ctx context.Context, receipts []change.Receipt, rest fun
 }
 
 // changes returns the row changes that the event makes.
-func (f *rowsFn) changes(d *destination, e *change.Event, receipts []change.Receipt) ([]rowChange, error) {
+func (f *rowsFn) changes(d *destination, e *change.Event) ([]rowChange, error) {
 	sequence, ordinal, err := d.order.of(e)
 	if err != nil {
 		return nil, refuseOf(d.name, err)
 	}
-	return d.keyer.split(e, sequence, ordinal, receipts)
+	if !d.remembered() {
+		return d.keyer.split(e, sequence, ordinal, f.receipts(e))
+	}
+	receipts, past := deadletter.Fork(&e.Message, e.Part, e.Parts)
+	changes, err := d.keyer.split(e, sequence, ordinal, receipts)
+	switch len(changes) {
+	case 1:
+		changes[0].past = past
+	case 2:
+		changes[0].past, changes[1].past = deadletter.Halves(past)
+	}
+	return changes, err
+}
+
+// receipts returns those of the whole event. In a message of several changes they
+// must agree with those of a change that has a history.
+func (f *rowsFn) receipts(e *change.Event) []change.Receipt {
+	if !f.Rows.Histories || e.Parts <= 1 {
+		return deadletter.Receipts(&e.Message, e.Part, e.Parts)
+	}
+	row, past := deadletter.Fork(&e.Message, e.Part, e.Parts)
+	return append(row, past...)
 }
