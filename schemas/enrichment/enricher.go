@@ -27,6 +27,7 @@ type Enricher struct {
 	input  expression.Input
 	row    rowView
 	before beforeView
+	misses uint64
 }
 
 // joiner is what one lookup needs of a goroutine's own.
@@ -183,6 +184,7 @@ func (e *Enricher) join(l *joiner, at *stepLayout, failed func(column, reason st
 	}
 	values = l.values[:len(at.writes)]
 	if null || !l.index().Find(e.key, values) {
+		e.misses++
 		if l.config.OnMiss == "reject" {
 			return failed("", ReasonLookupMiss, fmt.Errorf("the reference has no row with the values of %s", l.columnNames()))
 		}
@@ -201,6 +203,9 @@ func (l *lookup) columnNames() string {
 	}
 	return strings.Join(names, ", ")
 }
+
+// Misses returns how many lookups have found nothing.
+func (e *Enricher) Misses() uint64 { return e.misses }
 
 // absent is the value of a column that the row lacks.
 func (e *Enricher) absent() change.Value {
