@@ -20,12 +20,18 @@ type writer struct {
 	config  Config // with its defaults
 	plain   bool   // the rows are plain
 	streams *streams
+	lags    lags
 
 	// describe returns what describes the rows of a stream, or errUnknownSchema.
 	describe func(ctx context.Context, key streamKey) (*schema, error)
 	// fits reports whether such rows can be written to the table as it is now. Its
 	// error is the catalog's.
 	fits func(ctx context.Context, key streamKey) (bool, error)
+	// grows reports whether the table may be altered to follow its source, and young
+	// whether BigQuery's writers may not know yet that it was.
+	grows, young func(table string) bool
+	// aside says that someone takes the rows that have to wait for that: see waitFn.
+	aside bool
 
 	// fence returns a table's fence as it was at asOf or later, the catalog's, and
 	// lease is for how long it may be relied on.
@@ -45,6 +51,7 @@ type bundle struct {
 	writer   *writer
 	lanes    map[streamKey]*lane
 	latest   *lane // the one that took the latest row
+	patient  bool  // its rows have waited already: they are tried even if the schema was unknown just now
 	gathered int   // encoded bytes that are in the lanes
 	results  results
 }
@@ -110,6 +117,11 @@ func (b *bundle) add(row *change.Row, at beam.EventTime) error {
 		b.reject(row, at, reasonNoSequence, "the row has no sequence")
 		return nil
 	}
+	return b.take(row, at)
+}
+
+// take takes a row that has a sequence.
+func (b *bundle) take(row *change.Row, at beam.EventTime) error {
 	l, err := b.lane(streamKey{table: row.Table, schema: row.Schema, plain: b.writer.plain})
 	if errors.Is(err, errUnknownSchema) {
 		b.reject(row, at, reasonSchemaChanged, err.Error())
@@ -204,7 +216,7 @@ func (b *bundle) send(l *lane) error {
 	go func() {
 		defer s.requests.Release(1)
 		defer s.bytes.Release(weight)
-		res := b.writer.deliver(b.ctx, r)
+		res := b.writer.deliver(b.ctx, r, b.patient)
 		if res.err != nil {
 			b.cancel(res.err)
 		}

@@ -19,6 +19,7 @@ const (
 	DefaultAppendTimeout       = time.Minute
 	DefaultRetryFor            = 10 * time.Minute
 	DefaultFinishFor           = 2 * time.Minute
+	DefaultWaitFor             = 30 * time.Minute
 	DefaultInitialBackoff      = 250 * time.Millisecond
 	DefaultMaxBackoff          = 20 * time.Second
 	DefaultMaxStreams          = 100
@@ -74,6 +75,10 @@ type Config struct {
 	// repetition is the retry. Prism repeats nothing: give it RetryFor there.
 	// Defaults to two minutes.
 	FinishFor time.Duration
+	// WaitFor is how long rows of a table that is altered to follow its source wait,
+	// while others go on, for the Write API to know an alteration, before they fail
+	// their bundle. Defaults to half an hour.
+	WaitFor time.Duration
 	// InitialBackoff and MaxBackoff bound the pauses between tries; each pause is
 	// random, up to a limit that doubles. Default to 250 ms and 20 s.
 	InitialBackoff time.Duration
@@ -104,6 +109,7 @@ func (c Config) withDefaults() Config {
 	c.AppendTimeout = cmp.Or(c.AppendTimeout, DefaultAppendTimeout)
 	c.RetryFor = cmp.Or(c.RetryFor, DefaultRetryFor)
 	c.FinishFor = cmp.Or(c.FinishFor, DefaultFinishFor)
+	c.WaitFor = cmp.Or(c.WaitFor, DefaultWaitFor)
 	c.InitialBackoff = cmp.Or(c.InitialBackoff, DefaultInitialBackoff)
 	c.MaxBackoff = cmp.Or(c.MaxBackoff, DefaultMaxBackoff)
 	c.MaxStreams = cmp.Or(c.MaxStreams, DefaultMaxStreams)
@@ -127,6 +133,7 @@ func (c Config) Validate() error {
 		{"AppendTimeout", int64(c.AppendTimeout)},
 		{"RetryFor", int64(c.RetryFor)},
 		{"FinishFor", int64(c.FinishFor)},
+		{"WaitFor", int64(c.WaitFor)},
 		{"InitialBackoff", int64(c.InitialBackoff)},
 		{"MaxBackoff", int64(c.MaxBackoff)},
 		{"MaxStreams", int64(c.MaxStreams)},

@@ -14,9 +14,15 @@ import (
 
 // deliver appends the request's rows until each is acknowledged or rejected, and
 // is the writer's state machine: one append at a time, [classify] its outcome,
-// act. Time without progress is bounded by RetryFor.
-func (w *writer) deliver(ctx context.Context, r *request) *result {
-	d := &delivery{writer: w, request: r, work: [][]pending{r.rows}, patience: w.newPatience(), result: result{rows: r.rows}}
+// act. Time without progress is bounded by RetryFor. Rows of a table that follows
+// its source don't wait here for BigQuery's writers to know it; patient says that they
+// have waited, and are to be tried again.
+func (w *writer) deliver(ctx context.Context, r *request, patient bool) *result {
+	d := &delivery{writer: w, request: r, work: [][]pending{r.rows}, patience: w.newPatience(), result: result{rows: r.rows}, grows: w.aside && w.grows(r.key.table)}
+	if d.grows && !patient && w.lags.since(r.key, w.waitPause()) {
+		d.wait(r.rows...)
+		return &d.result
+	}
 	for len(d.work) > 0 && d.result.err == nil {
 		rows := d.work[len(d.work)-1]
 		d.work = d.work[:len(d.work)-1]
@@ -41,6 +47,7 @@ type delivery struct {
 	request  *request
 	work     [][]pending // the appends that are left
 	alone    bool        // on streams of the request's own
+	grows    bool        // rows may wait elsewhere
 	patience *patience
 	result   result
 }
@@ -51,9 +58,19 @@ func (d *delivery) again(o outcome, rows ...[]pending) {
 	d.result.repeats[o]++
 }
 
+// wait leaves rows to wait until BigQuery's writers know their schema.
+func (d *delivery) wait(rows ...pending) {
+	for i := range rows {
+		d.result.waiting = append(d.result.waiting, rows[i].rowOf(d.request.key))
+	}
+}
+
 // acknowledge takes the rows for written, but for those that a truncate has passed
 // meanwhile: they are written again, as DELETEs.
 func (d *delivery) acknowledge(ctx context.Context, rows []pending, took time.Duration) {
+	if d.grows {
+		d.writer.lags.over(d.request.key)
+	}
 	d.result.appends = append(d.result.appends, appendFigures{len(rows), dataBytes(rows), took})
 	d.patience = d.writer.newPatience()
 	if d.request.schema.plan != nil {
@@ -79,11 +96,16 @@ func (d *delivery) reject(rows []pending, response *storagepb.AppendRowsResponse
 		return
 	}
 	var good []pending
+	// BigQuery's writers may go by REQUIRED and by types that are no longer true.
+	young := d.grows && d.writer.young(d.request.key.table)
 	for i, p := range rows {
-		if text, named := complaints[i]; named {
-			d.letter(p, reasonRejected, text)
-		} else {
+		switch text, named := complaints[i]; {
+		case !named:
 			good = append(good, p)
+		case young:
+			d.wait(p)
+		default:
+			d.letter(p, reasonRejected, text)
 		}
 	}
 	if len(good) > 0 {
@@ -121,6 +143,15 @@ func (d *delivery) repeat(ctx context.Context, rows []pending, st *stream, o out
 			for _, p := range rows {
 				d.letter(p, reasonSchemaChanged, clip(err.Error()))
 			}
+			return
+		case wrong == nil && d.grows:
+			if st != nil {
+				w.streams.retire(st)
+			}
+			w.lags.note(d.request.key)
+			w.streams.faults.note(ctx, table, o, err)
+			d.result.repeats[o]++
+			d.wait(rows...)
 			return
 		}
 	}

@@ -18,6 +18,7 @@ type figures struct {
 	rowsTruncated   beam.Counter // of rowsDeleted, UPSERTs from before a truncate of their table
 	rowsAppended    beam.Counter // acknowledged plain rows
 	rowsRejected    beam.Counter // made dead letters
+	rowsHeld        beam.Counter // made to wait until BigQuery's writers know their schema; they count again when they come to rest
 	rowsSuperseded  beam.Counter // changes that a row stood for besides its own
 	bytesAppended   beam.Counter // encoded bytes of acknowledged rows
 	bytesSuperseded beam.Counter // encoded bytes that were never sent
@@ -38,6 +39,7 @@ func newFigures(namespace string) *figures {
 		rowsTruncated:   beam.NewCounter(namespace, "rows_truncated"),
 		rowsAppended:    beam.NewCounter(namespace, "rows_appended"),
 		rowsRejected:    beam.NewCounter(namespace, "rows_rejected"),
+		rowsHeld:        beam.NewCounter(namespace, "rows_held"),
 		rowsSuperseded:  beam.NewCounter(namespace, "rows_superseded"),
 		bytesAppended:   beam.NewCounter(namespace, "bytes_appended"),
 		bytesSuperseded: beam.NewCounter(namespace, "bytes_superseded"),

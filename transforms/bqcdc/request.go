@@ -73,11 +73,12 @@ type schema struct {
 	plan *rowproto.Plan
 }
 
-// result is what became of a request's rows: each is in exactly one of the two
+// result is what became of a request's rows: each is in exactly one of the three
 // lists, unless err is set.
 type result struct {
 	acknowledged [][]pending
 	rejected     []rejection
+	waiting      []change.Row // to be tried later, elsewhere: BigQuery's writers don't know their schema yet
 	appends      []appendFigures
 	repeats      [outcomes]int // appends that were repeated, by what they came to
 	err          error         // fails the bundle

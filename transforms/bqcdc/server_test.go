@@ -201,6 +201,7 @@ func newTestWriter(tb testing.TB, c Config) *writer {
 	}
 	tb.Cleanup(func() { shutdown(s) })
 	w := &writer{config: c, streams: s}
+	w.grows, w.young = func(string) bool { return false }, func(string) bool { return false }
 	w.fits = func(context.Context, streamKey) (bool, error) { return true, nil }
 	w.describe = func(_ context.Context, key streamKey) (*schema, error) {
 		if key.schema == 0 {

@@ -4,22 +4,27 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/mtime"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/window"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"beamcdc/schemas/change"
+	"beamcdc/schemas/table"
 	"beamcdc/transforms/catalog"
 	_ "beamcdc/transforms/coders" // change.Row and change.Receipt
 	"beamcdc/transforms/deadletter"
 )
 
 func init() {
-	register.DoFn5x1[context.Context, beam.EventTime, change.Row, func(beam.EventTime, change.Receipt), func(beam.EventTime, deadletter.Letter), error](&writeFn{})
+	register.DoFn6x1[context.Context, beam.EventTime, change.Row, func(beam.EventTime, change.Receipt), func(beam.EventTime, deadletter.Letter),
+		func(beam.EventTime, string, []byte), error](&writeFn{})
 	register.Emitter2[beam.EventTime, change.Receipt]()
 	register.Emitter2[beam.EventTime, deadletter.Letter]()
+	register.Emitter3[beam.EventTime, string, []byte]()
 }
 
 // Write writes rows, a PCollection<change.Row>, to their tables through the
@@ -37,7 +42,17 @@ func Write(s beam.Scope, c Config, rows beam.PCollection) (receipts, letters bea
 	// What FinishBundle emits is in the global window, and all of one PCollection
 	// is in windows of one kind.
 	rows = beam.WindowInto(s, window.NewGlobalWindows(), rows)
-	return beam.ParDo2(s, &writeFn{Config: c}, rows)
+	receipts, letters, waiting := beam.ParDo3(s, &writeFn{Config: c}, rows)
+	if !c.grows() {
+		return receipts, letters
+	}
+	laterReceipts, laterLetters := beam.ParDo2(s, newWaitFn(c), waiting)
+	return beam.Flatten(s, receipts, laterReceipts), beam.Flatten(s, letters, laterLetters)
+}
+
+// grows reports whether any table may be altered to follow its source.
+func (c *Config) grows() bool {
+	return slices.ContainsFunc(c.Catalog.Rules, func(r table.Rule) bool { return table.GrowthOf(&r) != nil })
 }
 
 // writeFn writes the rows of a bundle.
@@ -54,7 +69,7 @@ func (f *writeFn) Setup(ctx context.Context) error {
 	var err error
 	f.writer, err = openWriter(ctx, f.Config)
 	if err == nil {
-		f.figures = newFigures(f.writer.config.Namespace)
+		f.figures, f.writer.aside = newFigures(f.writer.config.Namespace), true
 	}
 	return err
 }
@@ -96,19 +111,23 @@ func openWriter(ctx context.Context, c Config) (*writer, error) {
 		described, _ := schemas.LoadOrStore(key, s)
 		return described.(*schema), nil
 	}
+	w.grows, w.young = tables.Grows, tables.Young
 	w.fence, w.lease = tables.Fence, tables.Lease()
 	w.fits = func(ctx context.Context, key streamKey) (bool, error) { return tables.Fits(ctx, key.table, key.schema) }
 	return w, nil
 }
 
 // StartBundle begins a bundle.
-func (f *writeFn) StartBundle(ctx context.Context, _ func(beam.EventTime, change.Receipt), _ func(beam.EventTime, deadletter.Letter)) {
+func (f *writeFn) StartBundle(ctx context.Context, _ func(beam.EventTime, change.Receipt), _ func(beam.EventTime, deadletter.Letter), _ func(beam.EventTime, string, []byte)) {
 	f.bundle = f.writer.begin(ctx)
 }
 
 // ProcessElement takes one row, and emits what has come to rest meanwhile.
-func (f *writeFn) ProcessElement(ctx context.Context, at beam.EventTime, row change.Row, receipt func(beam.EventTime, change.Receipt), letter func(beam.EventTime, deadletter.Letter)) error {
-	err := f.bundle.collect(f.emit(ctx, receipt, letter))
+func (f *writeFn) ProcessElement(
+	ctx context.Context, at beam.EventTime, row change.Row,
+	receipt func(beam.EventTime, change.Receipt), letter func(beam.EventTime, deadletter.Letter), wait func(beam.EventTime, string, []byte),
+) error {
+	err := f.bundle.collect(emit(ctx, f.writer, f.figures, receipt, letter, wait))
 	if err == nil {
 		err = f.bundle.add(&row, at)
 	}
@@ -119,15 +138,21 @@ func (f *writeFn) ProcessElement(ctx context.Context, at beam.EventTime, row cha
 }
 
 // FinishBundle waits until all the bundle's rows have come to rest.
-func (f *writeFn) FinishBundle(ctx context.Context, receipt func(beam.EventTime, change.Receipt), letter func(beam.EventTime, deadletter.Letter)) error {
-	return f.bundle.finish(f.emit(ctx, receipt, letter))
+func (f *writeFn) FinishBundle(
+	ctx context.Context, receipt func(beam.EventTime, change.Receipt), letter func(beam.EventTime, deadletter.Letter), wait func(beam.EventTime, string, []byte),
+) error {
+	return f.bundle.finish(emit(ctx, f.writer, f.figures, receipt, letter, wait))
 }
 
 // emit returns a function that emits and counts what became of a request. It is
-// called by the DoFn's own goroutine: emitters and metrics are not for others.
-func (f *writeFn) emit(ctx context.Context, receipt func(beam.EventTime, change.Receipt), letter func(beam.EventTime, deadletter.Letter)) func(*result) {
+// called by the DoFn's own goroutine: emitters and metrics are not for others. What
+// has to wait goes to wait by its table, unless that is nil: it has waited already.
+func emit(
+	ctx context.Context, w *writer, f *figures,
+	receipt func(beam.EventTime, change.Receipt), letter func(beam.EventTime, deadletter.Letter), wait func(beam.EventTime, string, []byte),
+) func(*result) {
 	return func(r *result) {
-		f.figures.count(ctx, r)
+		f.count(ctx, r)
 		for _, rows := range r.acknowledged {
 			for i := range rows {
 				for _, rests := range rows[i].receipts {
@@ -139,7 +164,13 @@ func (f *writeFn) emit(ctx context.Context, receipt func(beam.EventTime, change.
 		}
 		for i := range r.rejected {
 			x := &r.rejected[i]
-			letter(x.at, letterOf(x, f.writer.config.Stage))
+			letter(x.at, letterOf(x, w.config.Stage))
+		}
+		if wait != nil {
+			f.rowsHeld.Inc(ctx, int64(len(r.waiting)))
+			for i := range r.waiting {
+				wait(mtime.Now(), r.waiting[i].Table, change.AppendRow(nil, &r.waiting[i]))
+			}
 		}
 	}
 }

@@ -100,3 +100,22 @@ func cut(d *Destination, columns int) *Destination {
 func sameColumns(a, b *table.Table) bool {
 	return reflect.DeepEqual(a.Columns, b.Columns) && slices.Equal(a.PrimaryKey, b.PrimaryKey)
 }
+
+// Grows reports whether a table, by its full name, may be altered to follow its
+// source. Of a worker that only writes rows it takes every destination with {schema}
+// or {table} in it for one, where any such rule's may.
+func (c *Catalog) Grows(name string) bool {
+	parsed, err := table.ParseName(name, c.config.Project)
+	if err != nil {
+		return false
+	}
+	if rule := c.ruleOf(parsed); rule != nil {
+		return table.GrowthOf(rule) != nil
+	}
+	for i := range c.config.Rules {
+		if r := &c.config.Rules[i]; table.GrowthOf(r) != nil && strings.Contains(r.Destination, "{") {
+			return true
+		}
+	}
+	return false
+}
