@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
@@ -16,11 +15,11 @@ import (
 	"beamcdc/internal/spelling"
 )
 
-// Load reads a configuration file. Its error says only that the file can't be
+// Load reads a configuration file, or gs://BUCKET/NAME. Its error says only that it can't be
 // read; what is wrong in it is kept for Validate, which reports everything at
 // once, after flags have had their say.
 func Load(path string) (Options, error) {
-	text, err := os.ReadFile(path)
+	text, err := readFile(path)
 	if err != nil {
 		return Options{}, fmt.Errorf("reading the configuration: %w", err)
 	}

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -30,4 +32,30 @@ func TestDependencies(t *testing.T) {
 			}
 		}
 	}
+}
+
+// The worker's binary is static, and no larger than it is known to be: it goes to each
+// worker at its start. What makes it larger is to be a decision.
+func TestBinary(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: it builds the command")
+	}
+	const most = 130 << 20
+	path := filepath.Join(t.TempDir(), "launch")
+	build := exec.Command("go", "build", "-ldflags=-s -w", "-o", path, ".")
+	build.Env = append(build.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH=amd64")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if err := checkWorker(path, "amd64"); err != nil {
+		t.Errorf("it can't run on Dataflow's workers: %v", err)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Size() > most {
+		t.Errorf("it has %d MiB, more than %d", info.Size()>>20, most>>20)
+	}
+	t.Logf("it has %d MiB", info.Size()>>20)
 }

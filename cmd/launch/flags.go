@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
-
 	"beamcdc/pipeline"
 )
 
@@ -25,8 +23,11 @@ func usageErrorf(format string, args ...any) error { return usageError{fmt.Error
 type invocation struct {
 	config   string
 	logLevel string
-	offline  bool         // Beam's flags ask for the job's description, not for the job
+	check    bool         // ask the services first whether the pipeline can do its work
+	dryRun   bool         // print the job, offline
+	template bool         // write the job's description to Cloud Storage, for others to run
 	settings []assignment // in the order of the command line
+	warnings []string     // of what was ignored
 }
 
 // assignment is a setting of the configuration that a flag overrides.
@@ -38,21 +39,26 @@ func parse(flags *flag.FlagSet, args []string) (*invocation, error) {
 	in := new(invocation)
 	flags.StringVar(&in.config, "config", "", "")
 	flags.StringVar(&in.logLevel, "log_level", "", "")
+	flags.BoolVar(&in.check, "check", true, "")
 	for _, s := range pipeline.Settings() {
 		flags.Var(&settingFlag{setting: s, in: in}, s.Flag, s.Help)
 	}
 	flags.Init("launch", flag.ContinueOnError)
 	flags.SetOutput(io.Discard) // a bad flag gets one line, not a page
 	flags.Usage = func() {}
-	switch err := flags.Parse(args); {
+	if isForeign(args) {
+		args, in.warnings = known(flags, args)
+	}
+	switch err := flags.Parse(joined(args)); {
 	case errors.Is(err, flag.ErrHelp):
 		return nil, err
 	case err != nil:
-		return nil, usageErrorf("%s; \"launch --help\" lists the flags", dashes(err.Error()))
+		return nil, usageErrorf("%s; %s\"launch --help\" lists the flags", dashes(err.Error()), meant(flags, err.Error()))
 	case flags.NArg() > 0:
 		return nil, usageErrorf("there is no argument %q; \"launch --help\" lists the flags", flags.Arg(0))
 	}
-	in.offline = valueOf(flags, "dry_run") == "true" || valueOf(flags, "template_location") != ""
+	in.dryRun = valueOf(flags, "dry_run") == "true"
+	in.template = valueOf(flags, "template_location") != ""
 	return in, nil
 }
 
@@ -108,6 +114,18 @@ func dashes(text string) string {
 	return strings.Replace(text, "flag provided but not defined:", "there is no flag", 1)
 }
 
+// meant asks whether the flag that there is none of was to be another one.
+func meant(flags *flag.FlagSet, text string) string {
+	unknown, ok := strings.CutPrefix(text, "flag provided but not defined: -")
+	if !ok {
+		return ""
+	}
+	if name := nearestFlag(flags, unknown); name != "" {
+		return "did you mean --" + name + "? "
+	}
+	return ""
+}
+
 // settingFlag is a flag that overrides a setting of the configuration.
 type settingFlag struct {
 	setting pipeline.Setting
@@ -126,70 +144,4 @@ func (f *settingFlag) Set(text string) error {
 	f.text = text
 	f.in.settings = append(f.in.settings, assignment{f.setting.Flag, text})
 	return nil
-}
-
-// The runners that --runner may name, with Beam's name of each.
-var runnerNames = map[string]string{
-	"direct":         "prism",
-	"prism":          "prism",
-	"PrismRunner":    "prism",
-	"dataflow":       "dataflow",
-	"DataflowRunner": "dataflow",
-}
-
-// runner returns Beam's name of the runner that the flags ask for.
-func runner() (string, error) {
-	if *runners.Runner == "" {
-		return "prism", nil
-	}
-	name, ok := runnerNames[*runners.Runner]
-	if !ok {
-		return "", usageErrorf("there is no runner %q; --runner is direct, prism or dataflow", *runners.Runner)
-	}
-	return name, nil
-}
-
-const usageHead = `launch runs the pipeline that keeps BigQuery tables equal to a database's.
-
-Usage: launch --config FILE [--runner RUNNER] [FLAGS]
-
-  --config FILE          the pipeline's configuration, YAML
-  --runner RUNNER        direct (default) or prism: in this process, until SIGTERM or SIGINT;
-                         dataflow: submitted as a job
-  --log_level LEVEL      debug, info, warn or error. Defaults to warn; to info for dataflow
-
-Flags that override the configuration:
-`
-
-const usageTail = `
-Beam's own flags work too. For dataflow the first of them are needed:
-  --project --region --staging_location --temp_location --job_name --worker_binary --update
-  --num_workers --max_num_workers --service_account_email --experiments --labels --dry_run …
-
-PUBSUB_EMULATOR_HOST names a Pub/Sub to use instead of Google's. Where
---bigquery_rest_endpoint is http://…, --bigquery_plaintext is set too.
-SIGTERM and SIGINT finish what was taken and leave the rest unacked; a second one ends at once.
-In the end one line on standard output tells what became of the messages, a JSON object of counts:
-  {"messages": 48, "rows_upserted": 16, "rows_deleted": 5, "superseded": 21, "control": 4, "dead_letters": 2, …}
-Exit status: 0 done, 1 it could not run or failed, 2 bad usage or configuration.
-`
-
-// usage writes the help.
-func usage(w io.Writer) {
-	var text strings.Builder
-	text.WriteString(usageHead)
-	settings := pipeline.Settings()
-	width := 0
-	for _, s := range settings {
-		width = max(width, len(s.Flag))
-	}
-	for _, s := range settings {
-		fmt.Fprintf(&text, "  --%-*s  %s", width, s.Flag, s.Help)
-		if s.Default != "" && s.Default != "false" && s.Default != "0" {
-			fmt.Fprintf(&text, " Defaults to %s.", s.Default)
-		}
-		text.WriteString("\n")
-	}
-	text.WriteString(usageTail)
-	_, _ = io.WriteString(w, text.String()) // there is nobody to tell
 }

@@ -1,5 +1,5 @@
-// Command launch runs the pipeline: in this process, or as a Dataflow job. It is
-// the worker's binary too, so it is built without cgo and links no emulator.
+// Command launch runs the pipeline: in this process, as a Dataflow job, or on Flink.
+// It is the worker's binary too, so it is built without cgo and links no emulator.
 // "launch --help" tells its flags and exit statuses.
 package main
 
@@ -12,15 +12,15 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"runtime"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem/gcs" // where Dataflow stages
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/gcpopts"
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/dataflow" // the runner
+	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/flink"    // the runner
 
 	"beamcdc/cmd/internal/direct"
 	"beamcdc/pipeline"
@@ -39,7 +39,7 @@ func run(args []string, signals <-chan os.Signal, stdout, stderr io.Writer) int 
 	case err == nil:
 		return 0
 	case errors.Is(err, flag.ErrHelp):
-		usage(stdout)
+		usage(stdout, flag.CommandLine)
 		return 0
 	}
 	for line := range strings.Lines(err.Error()) { // a configuration's findings are a line each
@@ -64,34 +64,56 @@ func launch(args []string, signals <-chan os.Signal, stdout, stderr io.Writer) e
 		return err
 	}
 	direct.Init(stderr, in.logLevel) // in a worker it does not return
+	for _, warning := range in.warnings {
+		_, _ = fmt.Fprintf(stderr, "launch: %s\n", warning)
+	}
 	o, err := in.options()
 	if err != nil {
 		return err
 	}
 	o.RunnerOwnsSource = runner == "dataflow"
-	if err := o.Validate(); err != nil {
+	loopback, err := in.complete(runner, &o)
+	if err := errors.Join(o.Validate(), err); err != nil {
 		return err
 	}
-	if in.offline {
-		return submit(runner, o)
+	if in.dryRun {
+		return describe(runner, o, stdout)
 	}
-	if err := check(o, signals); err != nil {
-		return err
+	if in.check {
+		if err := check(o, signals); err != nil {
+			return err
+		}
 	}
-	if runner == "dataflow" {
-		return submit(runner, o)
+	if runner == "prism" || loopback {
+		return serve(direct.StartOn(runner, o), signals, stdout, stderr)
 	}
-	return serve(o, signals, stdout, stderr)
+	return submit(runner, o)
+}
+
+// complete fills in the flags of Beam's that the runner needs. It reports whether the
+// workers of a runner outside this process are in it.
+func (in *invocation) complete(runner string, o *pipeline.Options) (loopback bool, err error) {
+	switch {
+	case runner == "dataflow":
+		ctx := context.Background()
+		job := dataflowJob{
+			flags: flag.CommandLine, options: o, describe: in.dryRun,
+			project:    func() string { return gcpopts.GetProjectFromFlagOrEnvironment(ctx) },
+			region:     func() string { return gcpopts.GetRegion(ctx) },
+			executable: os.Executable,
+		}
+		return false, job.complete()
+	case in.template:
+		return false, usageErrorf("--template_location is for --runner=dataflow")
+	case runner == "flink" && !in.dryRun:
+		return completeFlink(flag.CommandLine)
+	}
+	return false, nil
 }
 
 // submit hands the job to a runner outside this process, and waits for it as long
 // as Beam's flags have it.
 func submit(runner string, o pipeline.Options) error {
-	// Beam would run "go build" for a worker's binary; this one is that already, on
-	// the workers' platform.
-	if self, err := os.Executable(); err == nil && *jobopts.WorkerBinary == "" && runtime.GOOS == "linux" && runtime.GOARCH == "amd64" {
-		*jobopts.WorkerBinary = self
-	}
 	p, s := beam.NewPipelineWithRoot()
 	pipeline.Build(s, o)
 	if _, err := beam.Run(context.Background(), runner, p); err != nil {
@@ -135,8 +157,7 @@ func check(o pipeline.Options, signals <-chan os.Signal) error {
 
 // serve runs the pipeline in this process until it is told to stop, and then
 // prints what became of the messages as one JSON object.
-func serve(o pipeline.Options, signals <-chan os.Signal, stdout, stderr io.Writer) error {
-	job := direct.Start(o)
+func serve(job *direct.Job, signals <-chan os.Signal, stdout, stderr io.Writer) error {
 	select {
 	case <-job.Done():
 	case <-signals:

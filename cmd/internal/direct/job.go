@@ -37,7 +37,11 @@ type Job struct {
 
 // Start builds the graph and runs it. Beam must be initialized, the options valid
 // and checked. A process runs one job at a time.
-func Start(o pipeline.Options) *Job {
+func Start(o pipeline.Options) *Job { return StartOn("prism", o) }
+
+// StartOn is [Start] on a runner of this name in another process, whose workers are
+// in this one: what Beam calls loopback.
+func StartOn(runner string, o pipeline.Options) *Job {
 	j := &Job{
 		source: o.SourceConfig(),
 		before: counters.Now(),
@@ -48,7 +52,7 @@ func Start(o pipeline.Options) *Job {
 	pipeline.Build(s, o)
 	go func() {
 		defer close(j.done)
-		j.run(p)
+		j.run(runner, p)
 	}()
 	return j
 }
@@ -69,7 +73,7 @@ func (j *Job) Result() (Counts, error) {
 // Source returns what the job has taken and acked up to now.
 func (j *Job) Source() pubsubsource.Counts { return pubsubsource.Stats(j.source) }
 
-func (j *Job) run(p *beam.Pipeline) {
+func (j *Job) run(runner string, p *beam.Pipeline) {
 	// Beam's client leaves a file in the temporary directory for every job.
 	directory, err := os.MkdirTemp("", "beamcdc-*")
 	if err != nil {
@@ -77,7 +81,7 @@ func (j *Job) run(p *beam.Pipeline) {
 		return
 	}
 	restore := setTemporary(directory)
-	_, err = beam.Run(context.Background(), "prism", p)
+	_, err = beam.Run(context.Background(), runner, p)
 	restore()
 	_ = os.RemoveAll(directory) // what can't be removed is the system's to clean up
 
