@@ -102,6 +102,36 @@ func containAll(got, want []string) bool {
 	})
 }
 
+// TestPlan_Sources: which columns a source has to tell for a row to be whole.
+func TestPlan_Sources(t *testing.T) {
+	for _, c := range []struct {
+		steps         []table.Step
+		with, without string
+	}{
+		{[]table.Step{set("note", "row.raw"), drop("raw")}, "raw id email", "note"},
+		{[]table.Step{set("status", "row.status.lowerAscii()")}, "status", ""},
+		{[]table.Step{lookup(""), metadata("at", "commit_time")}, "customer_id", "name level at"},
+		{[]table.Step{rename("mail", "email"), mask(table.MaskSHA256, 0, "email"), where("row.flag")}, "mail flag", "email"},
+		{[]table.Step{rename("status", "note")}, "status", "note"},
+	} {
+		plan, problems := enrichment.Compile(c.steps, orders(t), true)
+		if problems != nil {
+			t.Fatal(problems)
+		}
+		got := plan.Sources()
+		for name := range strings.FieldsSeq(c.with) {
+			if !slices.Contains(got, name) {
+				t.Errorf("%v: %s is not among %v", c.steps, name, got)
+			}
+		}
+		for name := range strings.FieldsSeq(c.without) {
+			if slices.Contains(got, name) {
+				t.Errorf("%v: %s is among %v", c.steps, name, got)
+			}
+		}
+	}
+}
+
 // TestCompile_unknown: of a table that is not known yet only what a step says by
 // itself is checked.
 func TestCompile_unknown(t *testing.T) {

@@ -19,15 +19,16 @@ type Enricher struct {
 	joins   []*joiner // by step; nil where it is no lookup
 	masks   map[*mask]*masker
 
-	layout layout
-	values []change.Value // by slot
-	out    []change.Column
-	key    []byte
-	text   []byte
-	input  expression.Input
-	row    rowView
-	before beforeView
-	misses uint64
+	layout      layout
+	imageLayout layout         // of Image
+	values      []change.Value // by slot
+	out         []change.Column
+	key         []byte
+	text        []byte
+	input       expression.Input
+	row         rowView
+	before      beforeView
+	misses      uint64
 }
 
 // joiner is what one lookup needs of a goroutine's own.
@@ -153,6 +154,44 @@ func (e *Enricher) step(i int) (bool, error) {
 		}
 	}
 	return true, nil
+}
+
+// Image returns an image of a row, such as the one before a change, with its columns
+// as the steps name and hide them: renamed, dropped, masked. What other steps write is
+// not in it: an image has no value of theirs, and what the source has there may be what
+// they hide. The error is an *Error.
+func (e *Enricher) Image(columns []change.Column) ([]change.Column, error) {
+	if !e.imageLayout.fits(columns) {
+		e.imageLayout.make(e.plan, columns)
+	}
+	l := &e.imageLayout
+	values := make([]change.Value, len(l.slots))
+	for i := range columns {
+		values[i] = columns[i].Value
+	}
+	for i := range e.plan.steps {
+		s, at := &e.plan.steps[i], &l.steps[i]
+		for j, slot := range at.writes {
+			switch {
+			case slot < 0:
+			case s.mask == nil:
+				values[slot] = change.Value{}
+			case values[slot].Kind() != change.KindInvalid:
+				v, err := e.hide(e.masks[s.mask], values[slot], s.mask.bytes[j])
+				if err != nil {
+					return nil, &Error{Step: i, Kind: s.kind, Column: s.mask.columns[j], Reason: reasonOf(err, ReasonBadValue), Err: err}
+				}
+				values[slot] = v
+			}
+		}
+	}
+	image := make([]change.Column, 0, len(l.out))
+	for _, slot := range l.out {
+		if values[slot].Kind() != change.KindInvalid {
+			image = append(image, change.Column{Name: l.slots[slot], Value: values[slot]})
+		}
+	}
+	return image, nil
 }
 
 // hide returns the masked value. NULL stays NULL, and what the source left out is

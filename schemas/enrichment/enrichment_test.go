@@ -452,3 +452,16 @@ func TestEnricher_Key(t *testing.T) {
 		t.Error("a plan that leaves the key alone says that it changes it")
 	}
 }
+
+// TestEnricher_Image: an image shows nothing that a step hides, and nothing that one
+// writes.
+func TestEnricher_Image(t *testing.T) {
+	e := enricher(t,
+		set("note", `"a"`, "status", `"hidden"`), lookup(""), drop("doc"), rename("ordered", "short"), mask(table.MaskLast, 4, "email"), where("false"))
+	for range 2 {
+		image, err := e.Image(event().After)
+		if want := "id=1 customer_id=7.0 total=MDk= email=***********.com short=1"; err != nil || show(image) != want {
+			t.Fatalf("the image is %s, %v, want %s", show(image), err, want)
+		}
+	}
+}

@@ -281,6 +281,68 @@ type Join struct {
 	Reference *Reference
 }
 
+// Sources returns the names of the source's columns that the table's row is made of:
+// those that end in one of its columns, and those that a step reads.
+func (p *Plan) Sources() []string {
+	var needed []string
+	need := func(names ...string) {
+		for _, name := range names {
+			if !has(needed, name) {
+				needed = append(needed, name)
+			}
+		}
+	}
+	made := func(name string) {
+		needed = slices.DeleteFunc(needed, func(n string) bool { return strings.EqualFold(n, name) })
+	}
+	if p.rows != nil {
+		for _, c := range p.rows.Table().Columns {
+			need(c.Name)
+		}
+	}
+	for i := len(p.steps) - 1; i >= 0; i-- {
+		s := &p.steps[i]
+		for _, a := range s.set {
+			made(a.column.Name)
+		}
+		for _, a := range s.set {
+			need(a.expression.Columns()...)
+		}
+		if s.where != nil {
+			need(s.where.Columns()...)
+		}
+		for _, m := range s.metadata {
+			made(m.Column)
+		}
+		if s.lookup != nil {
+			for _, pair := range s.lookup.config.Columns {
+				made(pair.Column)
+			}
+			for _, pair := range s.lookup.config.Key {
+				need(pair.Column)
+			}
+		}
+		needed = renamedBack(s.rename, needed)
+	}
+	return needed
+}
+
+// renamedBack returns the names as they were before a rename.
+func renamedBack(renamings []table.Renaming, names []string) []string {
+	before := make([]string, 0, len(names))
+	for _, name := range names {
+		if i := slices.IndexFunc(renamings, func(r table.Renaming) bool { return strings.EqualFold(r.To, name) }); i >= 0 {
+			name = renamings[i].From
+		} else if slices.ContainsFunc(renamings, func(r table.Renaming) bool { return strings.EqualFold(r.From, name) }) {
+			continue // it has another name now
+		}
+		if !has(before, name) {
+			before = append(before, name)
+		}
+	}
+	return before
+}
+
 // ChangesKey reports whether a column of the primary key has another name or is masked.
 func (p *Plan) ChangesKey() bool {
 	return slices.ContainsFunc(p.keys, func(k keyColumn) bool { return len(k.masks) > 0 || !strings.EqualFold(k.name, k.source) })

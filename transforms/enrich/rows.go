@@ -37,6 +37,7 @@ var (
 // Rows enriches the rows of one table. It is for one goroutine.
 type Rows struct {
 	*enrichment.Enricher
+	plan       *enrichment.Plan
 	references []*joined
 	misses     uint64
 	counted    time.Time
@@ -100,7 +101,7 @@ func New(ctx context.Context, c Config, rule *table.Rule, rows *rowproto.Plan) (
 		return nil, err
 	}
 	name := rows.Table().Name
-	r := new(Rows)
+	r := &Rows{plan: plan}
 	var indexes []func() *enrichment.Index
 	for _, join := range plan.Lookups() {
 		of, err := openReference(ctx, c, join)
@@ -123,6 +124,12 @@ func New(ctx context.Context, c Config, rule *table.Rule, rows *rowproto.Plan) (
 	}
 	return r, nil
 }
+
+// Sources is [enrichment.Plan.Sources].
+func (r *Rows) Sources() []string { return r.plan.Sources() }
+
+// ChangesKey is [enrichment.Plan.ChangesKey].
+func (r *Rows) ChangesKey() bool { return r.plan.ChangesKey() }
 
 // Row returns the row as it is to be written, and whether it is, as
 // [enrichment.Enricher.Row] does, and counts. It must be called within a bundle.
