@@ -9,6 +9,7 @@ import (
 	"beamcdc/schemas/table"
 	"beamcdc/transforms/catalog"
 	"beamcdc/transforms/deadletter"
+	"beamcdc/transforms/history"
 	"beamcdc/transforms/pubsubsource"
 )
 
@@ -28,6 +29,11 @@ func Check(ctx context.Context, o Options) []error {
 	for _, err := range checkTables(ctx, o.CatalogConfig()) {
 		for _, err := range o.located(err) {
 			report("the tables", err)
+		}
+	}
+	if o.remembers() {
+		for _, err := range history.Check(ctx, o.history()) {
+			report("the histories", err)
 		}
 	}
 	if o.DeadLetters.Table == "" {

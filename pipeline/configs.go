@@ -88,6 +88,7 @@ func (o *Options) rows() keyed.RowsConfig {
 		FilterUnlisted: o.UnlistedTables == "filter",
 		Epoch:          o.Source.Epoch,
 		RetryFor:       o.Runtime.RetryFor,
+		Histories:      o.remembers(),
 	}
 }
 
