@@ -102,7 +102,9 @@ func (a *Alteration) DDL(name Name, columns []Column) string {
 	column := quoteName(a.Path[0])
 	switch a.Kind {
 	case AddColumn:
-		return statement + "ADD COLUMN " + column + " " + a.Column.SQLType() + ";"
+		var options strings.Builder
+		writeColumnOptions(&options, &a.Column)
+		return statement + "ADD COLUMN " + column + " " + a.Column.SQLType() + options.String() + ";"
 	case RelaxColumn:
 		return statement + "ALTER COLUMN " + column + " DROP NOT NULL;"
 	default:

@@ -2,6 +2,7 @@ package table
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"beamcdc/schemas/change"
@@ -183,7 +184,7 @@ func (g *Growth) Beside(c *Column, v change.Value) []Column {
 		if Holds(c.Type, t) {
 			continue
 		}
-		b := Column{Type: t, Mode: Nullable}
+		b := Column{Type: t, Mode: Nullable, Description: fmt.Sprintf(besideText, c.Name)}
 		b.Name = BesideName(c.Name, &b)
 		columns = append(columns, b)
 	}

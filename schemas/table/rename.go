@@ -3,6 +3,7 @@ package table
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -51,6 +52,12 @@ func cutRunes(text string, n int) string {
 	}
 	return text
 }
+
+// besideText is the description of a column beside another, by which it is known.
+const besideText = "What column %s can't hold, by beamcdc."
+
+// IsBeside reports whether the column takes what column c can't hold.
+func (b *Column) IsBeside(c string) bool { return b.Description == fmt.Sprintf(besideText, c) }
 
 // BesideName returns the name of the column that takes the values which column c
 // can't hold and can't be changed to hold: c's, with their type after it,

@@ -48,9 +48,38 @@ func (c *Catalog) Evolve(ctx context.Context, m Match, wanted []table.Alteration
 		return nil, nil, &Error{Table: m.Name, Err: fmt.Errorf("table %v: altering it: %w", m.Name, err)}
 	}
 	defer release()
-	if e := c.entry(m.Name); e != nil && e.rule == m.Rule && e.destination != nil && len(c.pending(e.destination.Table, wanted)) == 0 {
-		return e.destination, nil, nil // another row of this process asked for it
+	if d, err, known := c.evolved(m, wanted); known {
+		return d, nil, err
 	}
+	d, done, err := c.evolve(ctx, m, wanted)
+	if IsPermanent(err) {
+		c.altering.fail(m.Name, wanted, err)
+	}
+	return d, done, err
+}
+
+// evolved tells what is known already: the table has what is wanted, since another row
+// of this process asked for it, or can't have it. What can't be done is not asked of
+// BigQuery for every row.
+func (c *Catalog) evolved(m Match, wanted []table.Alteration) (*Destination, error, bool) {
+	e := c.entry(m.Name)
+	if e == nil || e.rule != m.Rule || e.destination == nil {
+		return nil, nil, false
+	}
+	pending := c.pending(e.destination.Table, wanted)
+	if len(pending) == 0 {
+		return e.destination, nil, true
+	}
+	if growth := table.GrowthOf(m.Rule); growth != nil && c.fresh(e) {
+		if err := table.CheckGrowth(e.destination.Table, pending, growth); err != nil {
+			return nil, &Error{Table: m.Name, Permanent: true, Err: err}, true
+		}
+	}
+	err := c.altering.failed(m.Name, wanted, c.config.RefreshEvery)
+	return nil, err, err != nil
+}
+
+func (c *Catalog) evolve(ctx context.Context, m Match, wanted []table.Alteration) (*Destination, []Altered, error) {
 	var done []Altered
 	for try := range alterTries {
 		if try > 0 {
@@ -204,6 +233,41 @@ type alterings struct {
 	mu         sync.Mutex
 	turns      map[table.Name]chan struct{}
 	impossible map[table.Name]map[string]bool // the inner maps are replaced, never changed
+	failures   map[table.Name]failure         // the last one of each
+}
+
+// failure is an attempt that no repetition helps, for a while.
+type failure struct {
+	wanted string
+	err    error
+	at     time.Time
+}
+
+func wantedKey(wanted []table.Alteration) string {
+	var b strings.Builder
+	for i := range wanted {
+		b.WriteString(wanted[i].Key() + "\n")
+	}
+	return b.String()
+}
+
+func (a *alterings) fail(name table.Name, wanted []table.Alteration, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.failures == nil {
+		a.failures = make(map[table.Name]failure)
+	}
+	a.failures[name] = failure{wantedKey(wanted), err, time.Now()}
+}
+
+// failed returns the error of an attempt at the same less than d ago, nil for none.
+func (a *alterings) failed(name table.Name, wanted []table.Alteration, d time.Duration) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if f, ok := a.failures[name]; ok && time.Since(f.at) < d && f.wanted == wantedKey(wanted) {
+		return f.err
+	}
+	return nil
 }
 
 // turn waits until no one else of the process alters the table.
