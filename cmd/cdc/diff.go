@@ -233,12 +233,12 @@ func (f *diffFlags) run(ctx context.Context, stdout, stderr io.Writer) (int64, e
 		repaired += n
 		return err
 	}
-	err = c.Run(ctx)
+	p, err := c.Run(ctx)
+	if err == nil {
+		say("%d rows of %s compared with %v, %d rows read, %d differ", p.Rows, cmp.Or(f.file, f.table), t.Name, p.Read, found)
+	}
 	if f.repair {
 		say("%d rows published to %s", repaired, f.topic)
-	}
-	if err == nil && found == 0 {
-		say("%s equals %v", cmp.Or(f.file, f.table), t.Name)
 	}
 	return found, err
 }

@@ -6,12 +6,11 @@ import (
 	"fmt"
 	"math/big"
 	"strings"
+	"time"
 
 	"cloud.google.com/go/bigquery"
 	"cloud.google.com/go/civil"
 	"google.golang.org/api/iterator"
-
-	"time"
 
 	"beamcdc/schemas/change"
 	"beamcdc/schemas/table"
@@ -23,8 +22,6 @@ type BigQuery struct {
 	table   *Table
 	dialect dialect
 	from    string
-	// Bytes is how many bytes the queries so far have processed.
-	Bytes int64
 }
 
 // NewBigQuery returns the table's side in BigQuery.
@@ -115,7 +112,10 @@ func (b *BigQuery) Sums(ctx context.Context, after Key, bounds []Key) ([]Sum, er
 func (b *BigQuery) selectRows() *statement {
 	names := make([]string, len(b.table.Columns))
 	for i := range b.table.Columns {
-		names[i] = bqQuote(b.table.Columns[i].Name)
+		c := &b.table.Columns[i]
+		if names[i] = bqQuote(c.Name); c.Type == table.Interval && c.Mode != table.Repeated {
+			names[i] = "CAST(" + names[i] + " AS STRING)" // the client loses the sign of -0-1 and -0:0:1
+		}
 	}
 	return b.statement().add("SELECT %s FROM %s", strings.Join(names, ", "), b.from)
 }

@@ -28,6 +28,7 @@ type Options struct {
 // Progress is how far a comparison is.
 type Progress struct {
 	Rows        int64 // of the source's, so far
+	Read        int64 // rows of either side that were read, and not only hashed
 	Differences int64 // that last
 	Looking     int   // how many are about to be looked at again, after the pause
 }
@@ -65,8 +66,8 @@ type Comparer struct {
 	pause    func(ctx context.Context, d time.Duration) error // for tests; nil to sleep
 }
 
-// Run compares the whole table.
-func (c *Comparer) Run(ctx context.Context) error {
+// Run compares the whole table, and tells in the end what it took.
+func (c *Comparer) Run(ctx context.Context) (Progress, error) {
 	if c.Chunk <= 0 {
 		c.Chunk = defaultChunk
 	}
@@ -86,7 +87,10 @@ func (c *Comparer) Run(ctx context.Context) error {
 	} else {
 		err = c.rows(ctx, Range{}, true)
 	}
-	return errors.Join(err, c.settle(ctx))
+	if err == nil {
+		err = c.settle(ctx)
+	}
+	return c.progress, err
 }
 
 // hash compares a range by ranges of so many of the source's rows. Those that differ
@@ -175,7 +179,9 @@ var errTwice = errors.New("the source gives two rows with one key, or not in the
 
 // page compares the source's rows of a range with BigQuery's.
 func (c *Comparer) page(ctx context.Context, r Range, page []Row) error {
+	c.progress.Read += int64(len(page))
 	err := c.BigQuery.Rows(ctx, r, func(other Row) error {
+		c.progress.Read++
 		for len(page) > 0 && page[0].Key.Compare(other.Key) < 0 {
 			if err := c.found(ctx, c.judge(&page[0], nil)); err != nil {
 				return err

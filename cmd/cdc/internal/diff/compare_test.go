@@ -209,7 +209,7 @@ func TestComparer_exact(t *testing.T) {
 				return nil
 			},
 		}, pause: func(context.Context, time.Duration) error { return nil }}
-		if err := c.Run(context.Background()); err != nil {
+		if _, err := c.Run(context.Background()); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(want, got, cmp.AllowUnexported(pair{})); diff != "" {
@@ -270,7 +270,7 @@ func TestComparer_looksAgain(t *testing.T) {
 					return nil
 				},
 			}, pause: func(context.Context, time.Duration) error { return nil }}
-			if err := c.Run(context.Background()); err != nil {
+			if _, err := c.Run(context.Background()); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {
@@ -299,10 +299,11 @@ func TestComparer_readsLittle(t *testing.T) {
 	c := Comparer{Table: compared, Source: source, BigQuery: other, Options: Options{
 		Chunk: 1000, Page: 20, Found: func(_ context.Context, all []Difference) error { found += len(all); return nil },
 	}}
-	if err := c.Run(context.Background()); err != nil {
+	p, err := c.Run(context.Background())
+	if err != nil {
 		t.Fatal(err)
 	}
-	if found != 1 || source.most > 20 || other.most > 20 {
+	if found != 1 || p.Rows != 5000 || p.Read > 40 || source.most > 20 || other.most > 20 {
 		t.Errorf("%d differences, and at once %d and %d rows were read; want 1 of 20", found, source.most, other.most)
 	}
 }

@@ -293,4 +293,3 @@ func myValue(t myType, raw []byte) change.Value {
 	}
 	return change.String(text)
 }
-
