@@ -1,11 +1,15 @@
 package pipeline
 
 import (
+	"slices"
+
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
+	"beamcdc/schemas/table"
 	"beamcdc/transforms/bqcdc"
 	"beamcdc/transforms/deadletter"
 	"beamcdc/transforms/decode"
+	"beamcdc/transforms/fill"
 	"beamcdc/transforms/keyed"
 	"beamcdc/transforms/pubsubsource"
 )
@@ -15,6 +19,8 @@ import (
 // on others.
 //
 //	read -> decode -> key and encode -> window and coalesce -> write -> ack
+//	                    `- complete -> encode -´   (the tables that ask)
+//	                    `- remember -> write -> ack   (the tables that ask)
 //	           \             \                                /
 //	            `-------------`------- dead letters ---------'
 func Build(s beam.Scope, o Options) {
@@ -23,13 +29,43 @@ func Build(s beam.Scope, o Options) {
 	}
 	messages := pubsubsource.Read(s, o.SourceConfig())
 	events, controlled, undecodable := decode.Events(s, o.decoding(), messages)
-	rows, _, _, filtered, unkeyable := keyed.Rows(s, o.CatalogConfig(), o.rows(), events)
-	last := keyed.Coalesce(s, o.window(), rows)
-	written, unwritable := bqcdc.Write(s, o.writer(), last)
-	stored := o.store(s, undecodable, unkeyable, unwritable)
+	rows, incomplete, past, filtered, unkeyable := keyed.Rows(s, o.CatalogConfig(), o.rows(), events)
+	letters, rested := []beam.PCollection{undecodable, unkeyable}, []beam.PCollection{controlled, filtered}
+	o.write(s, rows, &letters, &rested)
+	if o.completes() {
+		o.complete(s, incomplete, &letters, &rested)
+	}
+	if o.remembers() {
+		o.remember(s, past, &letters, &rested)
+	}
 	// Invariant 1: a message is acked only when all its parts have come to rest at
 	// one of these places.
-	pubsubsource.Ack(s, o.SourceConfig(), append(stored, controlled, filtered, written)...)
+	pubsubsource.Ack(s, o.SourceConfig(), append(o.store(s, letters...), rested...)...)
+}
+
+// write coalesces rows and writes them.
+func (o *Options) write(s beam.Scope, rows beam.PCollection, letters, rested *[]beam.PCollection) {
+	last := keyed.Coalesce(s, o.window(), rows)
+	written, unwritable := bqcdc.Write(s, o.writer(), last)
+	*letters, *rested = append(*letters, unwritable), append(*rested, written)
+}
+
+// complete completes rows from their other changes, makes them and writes them. Each
+// collection of rows has hops of its own: Prism can stall on a Flatten of unbounded
+// collections, and sequences order their rows anyway.
+func (o *Options) complete(s beam.Scope, incomplete beam.PCollection, letters, rested *[]beam.PCollection) {
+	complete, refused := fill.Fill(s, o.filling(), incomplete)
+	*letters = append(*letters, refused...)
+	for _, changes := range complete {
+		rows, filtered, unmakeable := keyed.Completed(s, o.CatalogConfig(), o.rows(), changes)
+		*letters, *rested = append(*letters, unmakeable), append(*rested, filtered)
+		o.write(s, rows, letters, rested)
+	}
+}
+
+// completes reports whether any table's rows are completed from their other changes.
+func (o *Options) completes() bool {
+	return slices.ContainsFunc(o.Tables, func(r table.Rule) bool { return keyed.Completes(&r) })
 }
 
 // store stores dead letters in the configured sink and returns their receipts.

@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"cmp"
-	"os"
 	"slices"
 	"time"
 
@@ -12,6 +11,7 @@ import (
 	"beamcdc/transforms/catalog"
 	"beamcdc/transforms/deadletter"
 	"beamcdc/transforms/decode"
+	"beamcdc/transforms/fill"
 	"beamcdc/transforms/keyed"
 	"beamcdc/transforms/pubsubsource"
 )
@@ -64,7 +64,7 @@ func (o *Options) avroSchema() (string, error) {
 	if o.Source.AvroSchema == "" {
 		return "", nil
 	}
-	text, err := os.ReadFile(o.Source.AvroSchema)
+	text, err := readFile(o.Source.AvroSchema)
 	return string(text), err
 }
 
@@ -77,7 +77,7 @@ func (o *Options) catalog(rules ...table.Rule) catalog.Config {
 		RESTEndpoint: o.Runtime.BigQueryRESTEndpoint,
 		GRPCEndpoint: o.Runtime.BigQueryGRPCEndpoint,
 		Plaintext:    o.Runtime.BigQueryPlaintext,
-		Rules:        rules,
+		Rules:        o.completed(rules),
 		CreateTables: o.CreateTables,
 		Location:     o.Runtime.Location,
 	}
@@ -90,6 +90,22 @@ func (o *Options) rows() keyed.RowsConfig {
 		RetryFor:       o.Runtime.RetryFor,
 		Histories:      o.remembers(),
 	}
+}
+
+func (o *Options) filling() fill.Config {
+	return fill.Config{Catalog: o.CatalogConfig(), RetryFor: o.Runtime.RetryFor}
+}
+
+// HoldsFor returns for how long a change may wait for what completes its row, from
+// when it was taken until it is a dead letter; 0 where none waits.
+func (o *Options) HoldsFor() time.Duration {
+	longest := time.Duration(0)
+	for i := range o.Tables {
+		if r := &o.Tables[i]; keyed.Completes(r) {
+			longest = max(longest, r.Fill.WithDefaults().HoldFor+2*cmp.Or(o.Window, defaultWindow))
+		}
+	}
+	return longest
 }
 
 func (o *Options) window() keyed.Window {

@@ -27,14 +27,19 @@ var ruleWords = []RuleWord{
 		func(r *table.Rule) *string { return &r.MissingPositions },
 	},
 	{
-		"unavailable_values", words("reject", "fill"), words("reject"),
+		"unavailable_values", words("reject", "fill"), words("reject", "fill"),
 		"What becomes of a row whose source left unchanged values out: a dead letter, or filled from the row's earlier changes.",
 		func(r *table.Rule) *string { return &r.UnavailableValues },
 	},
 	{
-		"unknown_columns", words("reject", "add", "ignore"), words("reject", "ignore"),
+		"unknown_columns", words("reject", "add", "ignore"), words("reject", "add", "ignore"),
 		"What becomes of a row with a column that BigQuery's table lacks: a dead letter, the table gets the column, or the column is left out.",
 		func(r *table.Rule) *string { return &r.UnknownColumns },
+	},
+	{
+		"untyped_columns", words("infer", "string", "reject"), words("infer", "string", "reject"),
+		"What a column is added as whose values their messages don't type: numbers as numbers, or all as STRING, or not at all. Objects and arrays are JSON.",
+		func(r *table.Rule) *string { return &r.UntypedColumns },
 	},
 	{
 		"bad_values", texts(table.Policies), texts(table.Policies),
@@ -42,7 +47,7 @@ var ruleWords = []RuleWord{
 		func(r *table.Rule) *string { return &r.BadValues },
 	},
 	{
-		"deletes", words("hard", "soft"), words("hard"),
+		"deletes", words("hard", "soft"), words("hard", "soft"),
 		"What a delete does: it removes the row, or marks it deleted.",
 		func(r *table.Rule) *string { return &r.Deletes },
 	},

@@ -40,6 +40,9 @@ func (o *Options) validateTables(report reporter) {
 	for i := range o.Tables {
 		o.validateUnsupported(i, report)
 		o.validateWords(i, report)
+		o.validateEnrich(i, project, report)
+		o.validateGrowth(i, report)
+		o.validateFill(i, report)
 		found := 0
 		o.validateRule(i, func(key, format string, args ...any) {
 			found++

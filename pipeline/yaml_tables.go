@@ -28,9 +28,16 @@ func (y *reader) tables(node ast.Node, key string) {
 				})
 				r.PartitionBy = p
 			},
+			"fill": func(node ast.Node, key string) { r.Fill = y.fill(node, key) },
+			"soft_delete": func(node ast.Node, key string) {
+				r.SoftDelete = new(table.SoftDelete)
+				y.mapping(node, key, fields{"flag": y.scalar(&r.SoftDelete.Flag), "time": y.scalar(&r.SoftDelete.Time)})
+			},
 			"max_staleness": y.scalar(&r.MaxStaleness),
+			"max_columns":   y.scalar(&r.MaxColumns),
 			"sequence":      y.scalar(&r.Sequence),
 			"history":       y.scalar(&r.History),
+			"enrich":        func(node ast.Node, key string) { r.Enrich = y.steps(node, key) },
 		}
 		for _, w := range ruleWords {
 			known[w.Key] = y.word(w.field(&r), w.Words...)

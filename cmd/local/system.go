@@ -199,6 +199,7 @@ func (s *system) follow(job *direct.Job, published, remaining int) error {
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
 	drained := false
+	var taken time.Time // when everything had been
 	for {
 		select {
 		case <-job.Done():
@@ -212,7 +213,15 @@ func (s *system) follow(job *direct.Job, published, remaining int) error {
 		case <-ticker.C:
 			source := job.Source()
 			s.progress.show("%s of %s messages taken, %s acked", thousands(int64(source.Taken)), thousands(published), thousands(int64(source.Acked)))
-			if !drained && !s.serve && int(source.Taken) >= remaining {
+			if drained || s.serve || int(source.Taken) < remaining {
+				continue
+			}
+			if taken.IsZero() {
+				taken = time.Now()
+			}
+			// A change that waits for what completes its row ends waiting while the job
+			// runs, not while it drains.
+			if time.Since(taken) >= s.options.HoldsFor() || int(source.Acked) >= remaining {
 				drained = true
 				job.Drain()
 			}

@@ -202,6 +202,8 @@ func drawRowChange() *rapid.Generator[change.RowChange] {
 			MovedFrom: drawBytes().Draw(t, "moved from"),
 			MovedTo:   drawBytes().Draw(t, "moved to"),
 			Revision:  rapid.Uint32().Draw(t, "revision"),
+			Read:      rapid.Bool().Draw(t, "read"),
+			Stored:    drawBytes().Draw(t, "stored"),
 			Cause:     drawMessage().Draw(t, "cause"),
 			Receipts:  receipts,
 		}

@@ -22,6 +22,11 @@ type RowChange struct {
 	// the row's changes.
 	Revision uint32
 
+	// Read says that BigQuery was asked for the row, and Stored is the coding of the
+	// row as it had it, nil for none.
+	Read   bool
+	Stored []byte
+
 	// Cause is the message that had the row made again, though it is not the row's
 	// last change: its dead letter is about that message. Zero where it is Event's.
 	Cause Message
@@ -39,6 +44,8 @@ func AppendRowChange(dst []byte, c *RowChange) []byte {
 	dst = appendText(dst, c.MovedFrom)
 	dst = appendText(dst, c.MovedTo)
 	dst = appendUvarint(dst, uint64(c.Revision))
+	dst = appendBool(dst, c.Read)
+	dst = appendText(dst, c.Stored)
 	dst = appendMessage(dst, &c.Cause)
 	return appendReceipts(dst, c.Receipts)
 }
@@ -56,6 +63,8 @@ func ReadRowChange(src []byte) (RowChange, error) {
 		MovedFrom: r.bytes("key before"),
 		MovedTo:   r.bytes("key afterwards"),
 		Revision:  r.uint32("revision"),
+		Read:      r.bool("mark of a row that was read"),
+		Stored:    r.bytes("stored row"),
 		Cause:     r.message(),
 		Receipts:  r.receipts(),
 	}

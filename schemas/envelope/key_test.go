@@ -196,3 +196,28 @@ func TestDecode_datastreamKey(t *testing.T) {
 		}
 	}
 }
+
+// TestDecode_movedKeys: the headers of a changed key's two messages tell each of the
+// other, with a schema around the key or without.
+func TestDecode_movedKeys(t *testing.T) {
+	const schema = `{"type":"struct","fields":[{"type":"int32","optional":false,"field":"id"}],"optional":false}`
+	for _, test := range []struct{ op, header, text, from, to string }{
+		{"c", "__debezium.oldkey", `{"id":1}`, "id = number 1", "none"},
+		{"c", "__debezium.oldkey", `{"schema":` + schema + `,"payload":{"id":1}}`, "id = int64 1", "none"},
+		{"d", "__debezium.newkey", `{"id":1}`, "none", "id = number 1"},
+		{"c", "__debezium.oldkey", `?`, "none", "none"},
+		{"u", "__debezium.oldkey", `{"id":1}`, "none", "none"},
+	} {
+		m := change.Message{
+			Data:        []byte(`{"op":"` + test.op + `","source":{"connector":"postgresql","lsn":1},"before":{"id":2},"after":{"id":2,"doc":"__debezium_unavailable_value"}}`),
+			OrderingKey: `{"id":2}`, Attributes: map[string]string{test.header: test.text},
+		}
+		events, _, err := decode(t, envelope.Options{}, m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if from, to := describeKey(events[0].MovedFrom), describeKey(events[0].MovedTo); from != test.from || to != test.to {
+			t.Errorf("op %s with %s %s: moved from %q to %q, want %q, %q", test.op, test.header, test.text, from, to, test.from, test.to)
+		}
+	}
+}

@@ -52,7 +52,7 @@ func (f *completedFn) StartBundle(_ func([]byte, change.Row), _ func(change.Rece
 
 // ProcessElement makes the row of a completed change.
 func (f *completedFn) ProcessElement(
-	ctx context.Context, c change.RowChange, emit func([]byte, change.Row), _ func(change.Receipt), letter func(deadletter.Letter),
+	ctx context.Context, c change.RowChange, emit func([]byte, change.Row), rest func(change.Receipt), letter func(deadletter.Letter),
 ) error {
 	m := &f.maker
 	e := &c.Event
@@ -72,7 +72,7 @@ func (f *completedFn) ProcessElement(
 		letter(m.letter(row.about(e), r, row.receipts))
 		return nil
 	}
-	_, err = m.emit(ctx, d, e, row, emit, letter)
+	_, err = m.emit(ctx, d, e, row, emit, rest, letter)
 	return err
 }
 
@@ -104,7 +104,7 @@ func (d *destination) incomplete(e *change.Event, changes []rowChange, message c
 	default:
 		of.MovedFrom = d.keyer.otherKey(e.MovedFrom, c.key)
 	}
-	if c.kind == change.Upsert && e.AbsentUnavailable {
+	if c.kind == change.Upsert && e.AbsentUnavailable && e.Op == change.OpUpdate {
 		of.Columns, of.Event.AbsentUnavailable = d.unavailableForAbsent(c.columns), false
 	}
 	return of
@@ -114,12 +114,25 @@ func (d *destination) incomplete(e *change.Event, changes []rowChange, message c
 // table has, as unavailable ones.
 func (d *destination) unavailableForAbsent(columns []change.Column) []change.Column {
 	all := slices.Clip(columns)
-	for _, c := range d.Table.Columns {
-		if _, ok := find(columns, c.Name); !ok && !d.ownColumn(c.Name) {
-			all = append(all, change.Column{Name: c.Name, Value: change.Unavailable()})
+	for _, name := range d.sourceColumns() {
+		if _, ok := find(columns, name); !ok && !d.ownColumn(name) && !isBeside(d.Table, name) {
+			all = append(all, change.Column{Name: name, Value: change.Unavailable()})
 		}
 	}
 	return all
+}
+
+// sourceColumns returns what the table's columns are called at the source, and what
+// the rule's steps read besides.
+func (d *destination) sourceColumns() []string {
+	if d.enricher != nil {
+		return d.enricher.Sources()
+	}
+	names := make([]string, len(d.Table.Columns))
+	for i := range d.Table.Columns {
+		names[i] = d.Table.Columns[i].Name
+	}
+	return names
 }
 
 // ownColumn reports whether the pipeline itself makes the column's values, so that no
@@ -134,7 +147,11 @@ func (k *keyer) otherKey(columns []change.Column, key []byte) []byte {
 	if columns == nil {
 		return nil
 	}
-	other, err := k.old.AppendKey(nil, columns)
+	image, err := k.keyImage(columns)
+	if err != nil {
+		return nil
+	}
+	other, err := k.old.AppendKey(nil, image)
 	if err != nil || string(other) == string(key) {
 		return nil
 	}

@@ -10,6 +10,7 @@ import (
 	"beamcdc/schemas/rowproto"
 	"beamcdc/schemas/table"
 	"beamcdc/transforms/catalog"
+	"beamcdc/transforms/enrich"
 )
 
 // destination is where the rows of one source table go.
@@ -19,6 +20,8 @@ type destination struct {
 	name  string // "project.dataset.table", made once
 	keyer *keyer
 	order order
+
+	enricher *enrich.Rows // nil where the rule has no steps
 }
 
 // remembered reports whether the table's changes are kept in a history.
@@ -58,7 +61,10 @@ func (m *maker) destination(ctx context.Context, e *change.Event) (*destination,
 	if err != nil {
 		return nil, fmt.Errorf("finding the destination of %s: %w", source, err)
 	}
-	d := &destination{Destination: found, match: match, name: found.Table.Name.String(), keyer: m.keyer(found.Plan), order: order}
+	d := &destination{match: match, name: found.Table.Name.String(), order: order}
+	if err := m.use(ctx, d, found); err != nil {
+		return nil, err
+	}
 	m.destinations[source] = d
 	return d, nil
 }
@@ -74,7 +80,17 @@ func names(columns []change.Column) []string {
 }
 
 // ask asks the catalog until it knows, or RetryFor is over.
-func (m *maker) ask(ctx context.Context, match catalog.Match) (*catalog.Destination, error) {
+func (m *maker) ask(ctx context.Context, match catalog.Match) (found *catalog.Destination, err error) {
+	err = m.patiently(ctx, func() error {
+		found, err = m.catalog.Destination(ctx, match)
+		return err
+	})
+	return found, err
+}
+
+// patiently does what BigQuery may not be there for until it is done, it can't be, or
+// RetryFor is over.
+func (m *maker) patiently(ctx context.Context, try func() error) error {
 	const firstPause, longestPause, retryFor = 250 * time.Millisecond, 10 * time.Second, 10 * time.Minute
 	patience := m.rows.RetryFor
 	if patience == 0 {
@@ -82,15 +98,15 @@ func (m *maker) ask(ctx context.Context, match catalog.Match) (*catalog.Destinat
 	}
 	end := time.Now().Add(patience)
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
-		found, err := m.catalog.Destination(ctx, match)
+		err := try()
 		if err == nil || catalog.IsPermanent(err) || !time.Now().Add(pause).Before(end) {
-			return found, err
+			return err
 		}
 		catalogRetries.Inc(ctx, 1)
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():
-			return nil, context.Cause(ctx)
+			return context.Cause(ctx)
 		}
 	}
 }
@@ -98,6 +114,9 @@ func (m *maker) ask(ctx context.Context, match catalog.Match) (*catalog.Destinat
 func (m *maker) keyer(plan *rowproto.Plan) *keyer {
 	k, ok := m.keyers[plan]
 	if !ok {
+		if m.keyers == nil {
+			m.keyers = make(map[*rowproto.Plan]*keyer)
+		}
 		k = newKeyer(plan)
 		m.keyers[plan] = k
 	}

@@ -9,6 +9,7 @@ import (
 	"beamcdc/schemas/change"
 	"beamcdc/schemas/rowproto"
 	"beamcdc/transforms/deadletter"
+	"beamcdc/transforms/enrich"
 )
 
 // The reasons of this package's dead letters, besides those of rowproto's
@@ -74,6 +75,8 @@ type keyer struct {
 	encoder *rowproto.Encoder
 	old     *rowproto.Encoder // of before images, so that each remembers one order of columns
 
+	enricher *enrich.Rows // where the rule's steps rename or mask a column of the key; nil else
+
 	changes        []rowChange
 	newKey, oldKey []byte
 	columns        []change.Column
@@ -92,7 +95,11 @@ func (k *keyer) split(e *change.Event, sequence change.Sequence, ordinal bool, r
 	var err error
 	switch e.Op {
 	case change.OpCreate, change.OpUpdate, change.OpSnapshot:
-		if k.newKey, err = k.encoder.AppendKey(k.newKey[:0], e.After); err != nil {
+		image, err := k.keyImage(e.After)
+		if err != nil {
+			return nil, err
+		}
+		if k.newKey, err = k.encoder.AppendKey(k.newKey[:0], image); err != nil {
 			return nil, refuseValue(StageKey, err)
 		}
 		if e.Op == change.OpUpdate && k.keyBefore(e) {
@@ -130,8 +137,8 @@ func (k *keyer) split(e *change.Event, sequence change.Sequence, ordinal bool, r
 // which has the same types as other images, else from the message's key.
 func (k *keyer) keyOfDelete(e *change.Event) error {
 	k.columns = k.columns[:0]
-	for _, name := range k.key {
-		image := e.Before
+	for i := range k.key {
+		name, image := k.source(i), e.Before
 		v, ok := k.trusted(e, name)
 		if !ok {
 			image = e.Key
@@ -145,7 +152,11 @@ func (k *keyer) keyOfDelete(e *change.Event) error {
 			return refuse(StageKey, rowproto.ReasonMissingKey,
 				"column %s of the key of %s is neither in the message's key nor, as one of the source's key, in the deleted row's image", name, k.plan.Table().Name)
 		}
-		k.columns = append(k.columns, change.Column{Name: name, Value: v})
+		c, err := k.masked(i, v)
+		if err != nil {
+			return err
+		}
+		k.columns = append(k.columns, c)
 	}
 	return nil
 }
@@ -156,14 +167,19 @@ func (k *keyer) keyOfDelete(e *change.Event) error {
 func (k *keyer) keyBefore(e *change.Event) bool {
 	k.columns = k.columns[:0]
 	known := false
-	for _, name := range k.key {
+	for i := range k.key {
+		name := k.source(i)
 		v, ok := k.trusted(e, name)
 		if ok && v.Kind() != change.KindUnavailable {
 			known = true
 		} else if v, ok = find(e.After, name); !ok { // an image that lacks it says that it did not change
 			return false
 		}
-		k.columns = append(k.columns, change.Column{Name: name, Value: v})
+		c, err := k.masked(i, v)
+		if err != nil {
+			return false
+		}
+		k.columns = append(k.columns, c)
 	}
 	if !known {
 		return false
@@ -205,10 +221,13 @@ func zeroLike(v change.Value) bool {
 	}
 }
 
+// sameName reports whether BigQuery takes two names for one.
+func sameName(a, b string) bool { return strings.EqualFold(a, b) }
+
 // find returns a column by its name, without regard to case, as BigQuery matches names.
 func find(columns []change.Column, name string) (change.Value, bool) {
 	for i := range columns {
-		if strings.EqualFold(columns[i].Name, name) {
+		if sameName(columns[i].Name, name) {
 			return columns[i].Value, true
 		}
 	}

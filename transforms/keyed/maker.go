@@ -12,6 +12,7 @@ import (
 	"beamcdc/schemas/rowproto"
 	"beamcdc/transforms/catalog"
 	"beamcdc/transforms/deadletter"
+	"beamcdc/transforms/enrich"
 )
 
 // Namespace is the namespace of this package's counters: events, of which each
@@ -61,13 +62,17 @@ type maker struct {
 	// asks the catalog again, which may have learned of a change.
 	destinations map[string]*destination
 	keyers       map[*rowproto.Plan]*keyer
+	enrichers    map[enricherOf]*enrich.Rows
+	references   enrich.Config
 	data         []byte
 	adjusted     adjustments
 	copies       copies
+	evolving     evolving
 }
 
 func (m *maker) setup(ctx context.Context, c catalog.Config, r RowsConfig) (err error) {
 	m.rows = r
+	m.references = enrich.ConfigOf(c)
 	m.catalog, err = catalog.Open(ctx, c)
 	return err
 }
@@ -76,6 +81,7 @@ func (m *maker) startBundle() {
 	const many = 10_000 // plans of old schemas add up
 	if m.keyers == nil || len(m.keyers) > many {
 		m.keyers = make(map[*rowproto.Plan]*keyer)
+		m.enrichers = make(map[enricherOf]*enrich.Rows)
 	}
 	m.destinations = make(map[string]*destination)
 }
@@ -83,9 +89,16 @@ func (m *maker) startBundle() {
 // emit makes the row of a row change, or its dead letter. Of the two halves of a
 // changed key each goes its way: each key's row is right on its own.
 func (m *maker) emit(
-	ctx context.Context, d *destination, e *change.Event, c *rowChange, emit func([]byte, change.Row), letter func(deadletter.Letter),
+	ctx context.Context, d *destination, e *change.Event, c *rowChange, emit func([]byte, change.Row), rest func(change.Receipt), letter func(deadletter.Letter),
 ) (written bool, err error) {
 	row, err := m.row(ctx, d, e, c)
+	if errors.Is(err, errLeftOut) {
+		filteredCounter.Inc(ctx, 1)
+		for _, r := range slices.Concat(c.receipts, c.past) {
+			rest(r)
+		}
+		return false, nil
+	}
 	if r := new(refusal); errors.As(err, &r) {
 		lettersCounter.Inc(ctx, 1)
 		letter(m.letter(c.about(e), r, slices.Concat(c.receipts, c.past)))
@@ -117,7 +130,11 @@ func (m *maker) letter(e *change.Event, r *refusal, receipts []change.Receipt) d
 // row encodes a row change. A column that the table did not have when its schema
 // was read may be there now: the catalog looks again, seldom, before it is refused.
 func (m *maker) row(ctx context.Context, d *destination, e *change.Event, c *rowChange) (change.Row, error) {
-	row, err := m.encode(ctx, d, e, c)
+	enriched, err := m.enrich(ctx, d, e, c)
+	if err != nil {
+		return change.Row{}, err
+	}
+	row, err := m.encode(ctx, d, e, enriched)
 	var r *refusal
 	if !errors.As(err, &r) || r.reason != rowproto.ReasonUnknownColumn {
 		return row, err
@@ -129,8 +146,13 @@ func (m *maker) row(ctx context.Context, d *destination, e *change.Event, c *row
 	if !slices.Equal(fresh.Table.PrimaryKey, d.Table.PrimaryKey) {
 		return row, err // its key was made for another
 	}
-	d.Destination, d.keyer = fresh, m.keyer(fresh.Plan)
-	return m.encode(ctx, d, e, c)
+	if err := m.use(ctx, d, fresh); err != nil {
+		return change.Row{}, err
+	}
+	if enriched, err = m.enrich(ctx, d, e, c); err != nil {
+		return change.Row{}, err
+	}
+	return m.encode(ctx, d, e, enriched)
 }
 
 func (m *maker) encode(ctx context.Context, d *destination, e *change.Event, c *rowChange) (change.Row, error) {
@@ -141,11 +163,15 @@ func (m *maker) encode(ctx context.Context, d *destination, e *change.Event, c *
 			return change.Row{}, refuse(StageKey, ReasonBadSequence, "ordering a change of %s: %w", d.name, err)
 		}
 	}
+	plan := d.Plan
 	if c.kind == change.Delete {
-		m.data, err = d.keyer.old.AppendDelete(m.data[:0], c.columns, sequence)
+		if settled := m.settled(d); settled != nil { // its key is all that it has
+			plan = settled.Plan
+		}
+		m.data, err = m.keyer(plan).old.AppendDelete(m.data[:0], c.columns, sequence)
 	} else {
 		m.adjusted.row = m.adjusted.row[:0]
-		m.data, err = d.keyer.encoder.AppendUpsert(m.data[:0], c.columns, sequence, rowproto.RowOptions{
+		plan, err = m.upsert(ctx, d, c.columns, sequence, rowproto.RowOptions{
 			AbsentUnavailable: e.AbsentUnavailable,
 			IgnoreUnknown:     d.Rule.UnknownColumns == "ignore",
 			Adjusted:          &m.adjusted.row,
@@ -157,7 +183,7 @@ func (m *maker) encode(ctx context.Context, d *destination, e *change.Event, c *
 	}
 	return change.Row{
 		Table:      d.name,
-		Schema:     d.Plan.Fingerprint(),
+		Schema:     plan.Fingerprint(),
 		Type:       c.kind,
 		Sequence:   sequence,
 		Data:       slices.Clone(m.data),

@@ -66,6 +66,7 @@ func (f *rowsFn) ProcessElement(
 	}
 	var changes []rowChange
 	if err == nil {
+		m.rename(d, &e)
 		changes, err = f.changes(d, &e)
 	}
 	switch r := new(refusal); {
@@ -97,7 +98,7 @@ func (f *rowsFn) ProcessElement(
 		return nil
 	}
 	for i := range changes {
-		written, err := m.emit(ctx, d, &e, &changes[i], emit, letter)
+		written, err := m.emit(ctx, d, &e, &changes[i], emit, rest, letter)
 		if err != nil {
 			return err
 		}

@@ -62,7 +62,7 @@ func (d *Decoder) Decode(m *change.Message, dst []change.Event) ([]change.Event,
 		return dst, "", outcome.InTable(err, d.table())
 	}
 	d.rows.Keep()
-	e := change.Event{Message: *m, Parts: 1, Table: d.table(), Op: op}
+	e := change.Event{Message: *m, Parts: 1, Table: d.table(), Op: op, Partial: true}
 	if d.msg.commitTime != "" {
 		e.CommitTime = rows.Time(d.msg.commitTime)
 	}

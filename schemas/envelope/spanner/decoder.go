@@ -77,7 +77,7 @@ func (d *Decoder) Decode(m *change.Message, dst []change.Event) ([]change.Event,
 		return dst, "", outcome.InTable(err, d.msg.table)
 	}
 	d.rows.Keep()
-	e := change.Event{Message: *m, Parts: uint32(len(d.mods)), Table: d.msg.table, Op: op, AbsentUnavailable: op == change.OpUpdate && !d.isWhole()}
+	e := change.Event{Message: *m, Parts: uint32(len(d.mods)), Table: d.msg.table, Op: op, AbsentUnavailable: op == change.OpUpdate && !d.isWhole(), Partial: !d.isWhole()}
 	nanos, why := d.commit(&e)
 	dst = slices.Grow(dst, len(d.mods))
 	for i := range d.mods {

@@ -39,6 +39,19 @@ func (r *Reader) key(orderingKey string) Image {
 	return key
 }
 
+// headerKey reads the key that a header of a changed key's two messages holds: of the
+// old key's delete the new one, of the new key's create the old one.
+func (r *Reader) headerKey(e *change.Event, header string) Image {
+	text, ok := e.Message.Attributes[header]
+	if !ok || (e.Op != change.OpCreate && e.Op != change.OpDelete) {
+		return Image{}
+	}
+	doubts := len(r.doubts)
+	key := r.key(text)
+	r.doubts = r.doubts[:doubts] // what it doesn't tell rightly finds no row, and harms none
+	return key
+}
+
 // forget drops the columns and doubts that came after so many.
 func (r *Reader) forget(columns, doubts int) {
 	r.columns, r.doubts = r.columns[:columns], r.doubts[:doubts]

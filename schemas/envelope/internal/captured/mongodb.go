@@ -12,6 +12,7 @@ import (
 // fields of its top level. An update without the document has the fields that it
 // set, NULL for those that it removed, and nothing of the others.
 func (r *Reader) fillDocument(e *change.Event) error {
+	e.Partial = true
 	key, err := r.documentKey(e.Message.OrderingKey)
 	if err != nil {
 		return err

@@ -209,13 +209,19 @@ func (r *Reader) fill(e *change.Event) error {
 		return outcome.Errorf(outcome.MissingImage, "op %s has no after image (position: %s)", r.Op, e.Position)
 	}
 	key := r.key(e.Message.OrderingKey)
+	from, to := r.headerKey(e, "__debezium.oldkey"), r.headerKey(e, "__debezium.newkey")
 	if err := r.settle(e, key); err != nil {
 		return err
 	}
-	if e.Op == change.OpUpdate && r.Source.Connector == "spanner" {
-		e.AbsentUnavailable = r.leaveOutUnchanged(key)
+	if r.Source.Connector == "spanner" {
+		e.Partial = !r.Source.capturesRows()
+		e.AbsentUnavailable = e.Partial && e.Op == change.OpUpdate
+		if e.AbsentUnavailable {
+			r.leaveOutUnchanged(key)
+		}
 	}
 	r.keep(e, key)
+	e.MovedFrom, e.MovedTo = from.of(r.columns), to.of(r.columns)
 	return nil
 }
 
@@ -231,14 +237,9 @@ func (r *Reader) keep(e *change.Event, key Image) {
 
 // leaveOutUnchanged makes unavailable what Spanner's connector writes as null in
 // an update of a change stream that doesn't capture whole rows: its rows have
-// all columns, and null in those that the stream left out. It returns false
-// where the stream captures whole rows. A column that had a value before, and is
-// null now, is NULL.
-func (r *Reader) leaveOutUnchanged(key Image) bool {
-	switch r.Source.Capture {
-	case "NEW_ROW", "NEW_ROW_AND_OLD_VALUES":
-		return false
-	}
+// all columns, and null in those that the stream left out. A column that had a
+// value before, and is null now, is NULL.
+func (r *Reader) leaveOutUnchanged(key Image) {
 	const most = 1024 // columns of a table of Spanner's
 	before := r.Before.of(r.columns)
 	if len(before) > most {
@@ -253,5 +254,4 @@ func (r *Reader) leaveOutUnchanged(key Image) bool {
 			c.Value = change.Unavailable()
 		}
 	}
-	return true
 }

@@ -182,3 +182,8 @@ func parseInt(text string) (int64, bool) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	return n, err == nil
 }
+
+// capturesRows reports whether Spanner's change stream captures whole rows.
+func (s *Source) capturesRows() bool {
+	return s.Capture == "NEW_ROW" || s.Capture == "NEW_ROW_AND_OLD_VALUES"
+}

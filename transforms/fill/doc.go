@@ -1,0 +1,45 @@
+// Package fill completes rows whose source left values out, from the other changes of
+// the same row: PostgreSQL's unchanged TOAST, Oracle's LOBs, the updates of sources
+// that hold only what changed. Only the changes of tables that ask for it come here
+// (keyed.Completes).
+//
+//	                   what a changed key's row had ──▶ moves, by table
+//	change ──▶ fill, by key ──────────────────────────────▶ row
+//	             rows that lack what they had under another key ──┘
+//
+// # What is remembered
+//
+// Of each row a journal of its changes: the last one, and of the ones before it the
+// values that may be asked for (settings.kept). A row is what its last change says,
+// and where that leaves a value out, the value of the latest change before it that
+// has one; a delete ends what may be asked for. That is the same whatever the order in
+// which the changes came, and however often. When an older change comes late and
+// alters the row, the row is made again, in a higher revision: revisions are the
+// lowest bits of the row's sequence (change.Sequence.WithRevision), so that neither
+// coalescing nor BigQuery ever compares two versions of a row that have the same
+// sequence, which the order of ingestion would decide.
+//
+// A row that gets another key takes along what it had. Its old key tells the table's
+// moves; the new key's rows that lack something ask there. Moves of moves are followed
+// however many there are. All of this is for rows that were moved and have not had
+// the value since: others never leave their key.
+//
+// A little more is remembered than the last row needs (recentEntries, recentBytes),
+// for changes that come out of order around a delete or a changed key.
+//
+// # Rows met in the middle of their lives
+//
+// A pipeline that starts late, or has forgotten, knows no value for what a change
+// leaves out. It never writes NULL or the placeholder instead. fill.first_seen decides:
+// hold, the default, waits for what completes the row, then makes a dead letter of the
+// change; reject doesn't wait; read asks BigQuery for the row first.
+//
+// # What is acked when
+//
+// The receipts of a change rest with the row that it makes, or that it alters, or that
+// is later than it; those of a change that waits are kept with it, so that its message
+// is not acked (invariant 1). What is remembered is not needed for what was acked: its
+// rows are in BigQuery. But on a runner that keeps its state in memory, as Beam's
+// local one does, what was remembered is gone after a restart, and the next change of
+// a row may leave out what only memory had: first_seen decides again.
+package fill
