@@ -36,6 +36,9 @@ func Check(ctx context.Context, o Options) []error {
 			report("the histories", err)
 		}
 	}
+	for _, err := range o.checkSteps(ctx) {
+		report("the enrichment", err)
+	}
 	if o.DeadLetters.Table == "" {
 		report("the dead letters", o.deadLetters().Check(ctx))
 	} else {

@@ -50,3 +50,7 @@ func (c *Catalog) Refresh(ctx context.Context, m Match) (*Destination, error) {
 	}
 	return c.find(ctx, m, c.fresh)
 }
+
+// Literals returns a match for every rule whose destination is the same whatever its
+// source, as [table.Router.Literals] does.
+func (c *Catalog) Literals() []Match { return c.router.Literals() }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"beamcdc/schemas/table"
+	"beamcdc/transforms/catalog"
 )
 
 // Config says where the references' services are. It travels to the workers as part of
@@ -17,6 +18,11 @@ type Config struct {
 	// LoadFor bounds each read of a reference, and the first one with its repetitions.
 	// Defaults to five minutes.
 	LoadFor time.Duration
+}
+
+// ConfigOf returns that of the pipeline that writes the catalog's tables.
+func ConfigOf(c catalog.Config) Config {
+	return Config{Project: c.Project, BigQueryEndpoint: c.RESTEndpoint}
 }
 
 func (c Config) loadFor() time.Duration { return cmp.Or(c.LoadFor, 5*time.Minute) }

@@ -88,6 +88,12 @@ func Open(rule *table.Rule) bool {
 	return rule.UnknownColumns == "ignore" || rule.UnknownColumns == "add"
 }
 
+// Check returns why a rule's steps don't fit its table: a *Problems, or nil.
+func Check(rule *table.Rule, rows *rowproto.Plan) error {
+	_, err := compile(rule, rows)
+	return err
+}
+
 // New returns what enriches a rule's rows for a table, nil where the rule has no steps.
 // It reads the references and keys that this process has not read yet, and waits for
 // them: its error is a *Problems where the steps don't fit the table, else the world's,
