@@ -21,6 +21,9 @@ func Receipts(m *change.Message, part, parts uint32) []change.Receipt {
 		return nil
 	}
 	pieces := pieceCount(len(m.Data))
+	if !Affordable(m, parts) {
+		pieces++ // the letter itself, beside the message that it shares with others
+	}
 	if parts <= 1 && pieces == 1 {
 		return []change.Receipt{{Token: m.Token, Part: 0, Parts: 1}}
 	}

@@ -198,6 +198,27 @@ func newRow(plan *rowproto.Plan, kind change.Type, key []change.Column) (change.
 	return row, err
 }
 
+// DeleteRows returns the rows that delete a letter's rows from the table that is the
+// catalog's only rule, by the letter's ID and the number of its pieces. A letter that
+// comes again, from a subscription that was seeked back, replaces them.
+func DeleteRows(ctx context.Context, c catalog.Config, id string, pieces int) ([]change.Row, error) {
+	destination, err := tableDestination(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]change.Row, max(1, pieces)) // 0 pieces are a row without data
+	for i := range rows {
+		key := []change.Column{{Name: "id", Value: change.String(id)}, {Name: "piece", Value: change.Int64(int64(i + 1))}}
+		if rows[i], err = newRow(destination.Plan, change.Delete, key); err != nil {
+			return nil, err
+		}
+		if rows[i].Data, err = destination.Plan.AppendDelete(nil, key, rows[i].Sequence); err != nil {
+			return nil, err
+		}
+	}
+	return rows, nil
+}
+
 // maxErrorBytes bounds the texts that come out of messages, so that a piece and
 // all around it fit into a request.
 const maxErrorBytes = 64 << 10
@@ -205,19 +226,23 @@ const maxErrorBytes = 64 << 10
 // CheckTable reports at start-up why letters can't be stored in the table that is
 // the catalog's only rule. It creates the table where the catalog may.
 func CheckTable(ctx context.Context, c catalog.Config) error {
-	tables, err := catalog.Open(ctx, c)
-	if err != nil {
-		return err
-	}
-	match, ok := tables.Route(tableSource)
-	if !ok {
-		return fmt.Errorf("the catalog has no rule for %s", tableSource)
-	}
-	destination, err := tables.Destination(ctx, match)
+	destination, err := tableDestination(ctx, c)
 	if err != nil {
 		return err
 	}
 	// A table that someone else made must take every column.
 	_, err = tableRows(&Letter{Message: change.Message{ID: "0", Attributes: map[string]string{"a": ""}}}, destination.Plan, time.Unix(0, 0))
 	return err
+}
+
+func tableDestination(ctx context.Context, c catalog.Config) (*catalog.Destination, error) {
+	tables, err := catalog.Open(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	match, ok := tables.Route(tableSource)
+	if !ok {
+		return nil, fmt.Errorf("the catalog has no rule for %s", tableSource)
+	}
+	return tables.Destination(ctx, match)
 }

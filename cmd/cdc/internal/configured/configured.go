@@ -38,9 +38,16 @@ func (f *Flags) Options() (pipeline.Options, error) {
 	if f.file == "" {
 		return pipeline.Options{}, ErrNoFile
 	}
-	o, err := pipeline.Load(f.file)
-	if err != nil {
-		return pipeline.Options{}, err
+	return f.OptionsOrNone()
+}
+
+// OptionsOrNone is Options for a command to which the flags may say enough: without a
+// file it begins with an empty configuration.
+func (f *Flags) OptionsOrNone() (o pipeline.Options, err error) {
+	if f.file != "" {
+		if o, err = pipeline.Load(f.file); err != nil {
+			return pipeline.Options{}, err
+		}
 	}
 	for _, a := range f.assigned {
 		if err := o.Set(a.flag, a.text); err != nil {

@@ -1,0 +1,279 @@
+package letters
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"cloud.google.com/go/pubsub/v2"
+	"cloud.google.com/go/pubsub/v2/apiv1/pubsubpb"
+
+	"beamcdc/cmd/cdc/internal/configured"
+	"beamcdc/pipeline"
+)
+
+// request is what the command line asks for.
+type request struct {
+	action string // "list", "show" or "replay"
+	config *configured.Flags
+	from   from
+	filter filter
+	asJSON bool
+
+	each bool // of list
+
+	to                string // of replay: the topic
+	dryRun, old       bool
+	asNew             bool
+	jq, cel           string
+	stdout, stderr    io.Writer
+	started           time.Time
+	mentionedProgress time.Time
+}
+
+// ErrLeft says that letters were not replayed: their outcomes tell why.
+var ErrLeft = errors.New("some letters were not replayed")
+
+// Run runs cdc dead-letters. Errors of the command line are UsageErrors.
+func Run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	r, err := parse(args, time.Now())
+	if errors.Is(err, flag.ErrHelp) {
+		_, err = io.WriteString(stdout, usage)
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	r.stdout, r.stderr = stdout, stderr
+	o, err := r.config.OptionsOrNone()
+	if err != nil {
+		return UsageError{err}
+	}
+	s, err := open(ctx, &o, r.from)
+	if err != nil {
+		return err
+	}
+	err = r.run(ctx, &o, s)
+	return errors.Join(err, s.close())
+}
+
+func parse(args []string, now time.Time) (*request, error) {
+	if len(args) == 0 {
+		return nil, usageErrorf("say what to do with the dead letters: list, show or replay; run \"cdc dead-letters -h\"")
+	}
+	r := &request{action: args[0], started: now}
+	if slices.Contains([]string{"-h", "-help", "--help", "help"}, r.action) {
+		return nil, flag.ErrHelp
+	}
+	if !slices.Contains([]string{"list", "show", "replay"}, r.action) {
+		return nil, usageErrorf("dead-letters has no command %q; it has list, show and replay", r.action)
+	}
+	flags := flag.NewFlagSet("dead-letters "+r.action, flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	flags.Usage = func() {} // a bad flag gets one line
+	r.config = configured.Add(flags)
+	var stages, reasons, tables, ids, since, until, output string
+	wait := 5 * time.Second
+	flags.StringVar(&r.from.subscription, "dead_letter_subscription", "", "")
+	flags.DurationVar(&wait, "wait", wait, "")
+	flags.StringVar(&stages, "stage", "", "")
+	flags.StringVar(&reasons, "reason", "", "")
+	flags.StringVar(&tables, "table", "", "")
+	flags.StringVar(&ids, "message_id", "", "")
+	flags.StringVar(&since, "since", "", "")
+	flags.StringVar(&until, "until", "", "")
+	flags.StringVar(&output, "output", "table", "")
+	switch r.action {
+	case "list":
+		flags.BoolVar(&r.each, "each", false, "")
+	case "replay":
+		flags.StringVar(&r.to, "to", "", "")
+		flags.BoolVar(&r.dryRun, "dry_run", false, "")
+		flags.StringVar(&r.jq, "repair_jq", "", "")
+		flags.StringVar(&r.cel, "repair_cel", "", "")
+		flags.BoolVar(&r.old, "forgotten_deletes", false, "")
+		flags.BoolVar(&r.asNew, "as_new", false, "")
+	}
+	switch err := flags.Parse(args[1:]); {
+	case errors.Is(err, flag.ErrHelp):
+		return nil, err
+	case err != nil:
+		return nil, usageErrorf("%w; run \"cdc dead-letters -h\"", err)
+	case slices.ContainsFunc(flags.Args(), func(name string) bool { return strings.HasPrefix(name, "-") }):
+		return nil, usageErrorf("flags come before the letters that are named")
+	case output != "table" && output != "json":
+		return nil, usageErrorf("-output %q is neither table nor json", output)
+	case wait <= 0:
+		return nil, usageErrorf("-wait %v is no time to wait", wait)
+	case r.jq != "" && r.cel != "":
+		return nil, usageErrorf("-repair_jq and -repair_cel are two repairs; give one")
+	}
+	r.asJSON, r.from.wait = output == "json", waiting(wait)
+	// What the command line names is a letter or a message, as list prints them.
+	r.filter = filter{stages: parseList(stages), reasons: parseList(reasons), tables: parseList(tables), ids: append(parseList(ids), flags.Args()...)}
+	var err error
+	if r.filter.since, err = parseWhen(since, now); err != nil {
+		return nil, usageErrorf("-since: %w", err)
+	}
+	if r.filter.until, err = parseWhen(until, now); err != nil {
+		return nil, usageErrorf("-until: %w", err)
+	}
+	return r, nil
+}
+
+func (r *request) run(ctx context.Context, o *pipeline.Options, s sink) error {
+	var replayer *replayer
+	if r.action == "replay" { // what is wrong with it is told before anything is read
+		var err error
+		if replayer, err = r.replayer(ctx, o, s); err != nil {
+			return err
+		}
+		if p, ok := replayer.publisher.(*topicPublisher); ok {
+			defer p.close()
+		}
+	}
+	all, err := s.heads(ctx)
+	if err != nil {
+		return err
+	}
+	letters, messages := parted(all)
+	selected := slices.DeleteFunc(slices.Clone(letters), func(h *Head) bool { return !r.filter.takes(h) })
+	switch r.action {
+	case "list":
+		if r.each {
+			return listEach(r.stdout, selected, r.asJSON)
+		}
+		return listGroups(r.stdout, selected, r.asJSON)
+	case "show":
+		if len(selected) == 0 {
+			return fmt.Errorf("no dead letter of the %d in %s is meant", len(letters), s)
+		}
+		return show(ctx, r.stdout, s, selected, messages, r.asJSON)
+	}
+	replayer.messages = messages
+	counts, err := replayer.run(ctx, withSiblings(selected, letters))
+	r.summarize(counts)
+	if err == nil && counts[outcomeFailed]+counts[outcomeRefused] > 0 {
+		err = ErrLeft
+	}
+	return err
+}
+
+// withSiblings adds the other letters of the selected letters' messages: publishing a
+// message replays all of them.
+func withSiblings(selected, all []*Head) []*Head {
+	chosen := make(map[messageKey]bool)
+	picked := make(map[*Head]bool)
+	for _, h := range selected {
+		picked[h] = true
+		if h.MessageID != "" {
+			chosen[h.message()] = true
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(h *Head) bool { return !picked[h] && !chosen[h.message()] })
+}
+
+func (r *request) replayer(ctx context.Context, o *pipeline.Options, s sink) (*replayer, error) {
+	x := &replayer{sink: s, old: r.old, asNew: r.asNew, now: time.Now, report: reporter(r.stdout, r.asJSON), progress: r.progress}
+	var err error
+	switch {
+	case r.jq != "":
+		x.repair, err = jqRepair(r.jq)
+	case r.cel != "":
+		x.repair, err = celRepair(r.cel)
+	}
+	if err != nil {
+		return nil, UsageError{err}
+	}
+	if x.ages.decoder, err = o.Decoder(); err != nil {
+		return nil, UsageError{err}
+	}
+	to, err := r.topic(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	if to == o.DeadLetters.Topic {
+		return nil, usageErrorf("topic %s has the dead letters; they are replayed to the source's", to)
+	}
+	if r.dryRun {
+		_, _ = fmt.Fprintf(r.stderr, "dry run: nothing is published to %s, and nothing marked in %s\n", to, s)
+		return x, nil
+	}
+	p, err := newPublisher(ctx, to, o.SourceConfig().ClientOptions())
+	if err != nil {
+		return nil, err
+	}
+	x.publisher = p
+	return x, nil
+}
+
+// topic returns the topic to publish to: the one that is given, or that of the
+// source's subscription.
+func (r *request) topic(ctx context.Context, o *pipeline.Options) (string, error) {
+	if r.to != "" {
+		_, err := topicProject(r.to)
+		return r.to, err
+	}
+	name := o.Source.Subscription
+	if name == "" {
+		return "", usageErrorf("give the topic to publish to: -to projects/PROJECT/topics/NAME, or -config FILE, whose subscription's topic it is")
+	}
+	in, err := project(name)
+	if err != nil {
+		return "", err
+	}
+	client, err := pubsub.NewClient(ctx, in, o.SourceConfig().ClientOptions()...)
+	if err != nil {
+		return "", fmt.Errorf("connecting to Pub/Sub: %w", err)
+	}
+	defer func() { _ = client.Close() }() // it has its answer
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	found, err := client.SubscriptionAdminClient.GetSubscription(ctx, &pubsubpb.GetSubscriptionRequest{Subscription: name})
+	if err != nil {
+		return "", fmt.Errorf("looking for the topic of %s, which -to can name: %w", name, err)
+	}
+	if !strings.HasPrefix(found.GetTopic(), "projects/") {
+		return "", fmt.Errorf("the topic of %s was deleted; name another one by -to", name)
+	}
+	return found.GetTopic(), nil
+}
+
+// topicProject returns the project of "projects/PROJECT/topics/TOPIC".
+func topicProject(topic string) (string, error) {
+	parts := strings.Split(topic, "/")
+	if len(parts) != 4 || parts[0] != "projects" || parts[1] == "" || parts[2] != "topics" || parts[3] == "" {
+		return "", usageErrorf("topic %q does not read projects/PROJECT/topics/NAME", topic)
+	}
+	return parts[1], nil
+}
+
+// progressEvery is how often a long run tells how far it is.
+const progressEvery = 10 * time.Second
+
+func (r *request) progress(done, all int) {
+	now := time.Now()
+	if now.Sub(r.started) < progressEvery || now.Sub(r.mentionedProgress) < progressEvery {
+		return
+	}
+	r.mentionedProgress = now
+	_, _ = fmt.Fprintf(r.stderr, "%d of %d messages\n", done, all)
+}
+
+func (r *request) summarize(counts tally) {
+	var parts []string
+	for _, name := range []string{outcomeReplayed, outcomeWould, outcomeRefused, outcomeFailed, outcomeUnmarked} {
+		if n := counts[name]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, strings.ReplaceAll(name, "_", " ")))
+		}
+	}
+	if len(parts) == 0 {
+		parts = []string{"no letter is meant"}
+	}
+	_, _ = fmt.Fprintf(r.stderr, "%s\n", strings.Join(parts, ", "))
+}
