@@ -45,14 +45,25 @@
 // for RetryFor fails its bundle; so do the last requests of a bundle after
 // FinishFor, because waiting in FinishBundle stalls a Beam worker's other bundles.
 //
+// # Tables that follow their source
+//
+// BigQuery's writers know an added column minutes after tables.get does. Rows that
+// hold it (schema_mismatch) don't wait in their bundle: they wait in state, for a timer,
+// for WaitFor at most, while rows of the schema before and of other tables are written.
+// So does a row that BigQuery names while the table is young: its writers may still take
+// a column for REQUIRED. What waits counts against what the source may have outstanding.
+// A runner that persists no state has not acked their messages.
+//
 // # What falls short
 //
 // A row whose schema's fingerprint is not known here is no reason to fail, nor can
 // it be encoded again. The catalog is asked, which reads the table again and tries
-// the versions before its last added columns; if that does not tell the schema, the
-// row becomes a dead letter (schema_changed), from which it can be replayed. That
-// happens to good rows if a column was dropped, renamed, widened or relaxed while
-// they were on their way to a worker that never saw the table before.
+// the versions that it may have had before: columns and fields added and types widened
+// are undone, and what REQUIRED and parameters were is in no fingerprint. If that does
+// not tell the schema, the row becomes a dead letter (schema_changed), from which it can
+// be replayed. That happens to good rows if a column was dropped or renamed in BigQuery
+// within the seconds that they were on their way: what they hold has no place there any
+// more, and to carry every row's schema with it would cost more than the row.
 //
 // A row that BigQuery rejects may have superseded an older one in its window that
 // BigQuery would have taken: its receipts wait for the dead letter, and the table

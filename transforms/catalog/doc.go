@@ -8,7 +8,11 @@
 // not known. Every version of a table's schema that was seen is kept: rows that
 // were encoded by an older one are still on their way after a change.
 //
-// What it can't tell: the plan of a schema that this process has never seen and
-// that differs from the table's by more than columns added at the end (a column
-// dropped or renamed, a type widened, REQUIRED relaxed). See [Catalog.Plan].
+// A table that follows its source is altered by [Catalog.Evolve], once however many
+// processes want it. BigQuery's writers know an alteration minutes after tables.get
+// does: until then the destination is Young, and tells how the table was Before, by the
+// table's label beamcdc_altered also to a process that never saw it.
+//
+// What it can't tell: the plan of a schema that this process has never seen, and that
+// differs from the table's by a column dropped or renamed. See [Catalog.Plan].
 package catalog

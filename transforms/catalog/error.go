@@ -69,7 +69,8 @@ func classify(name table.Name, doing string, err error) *Error {
 			}
 		}
 		e.Err = fmt.Errorf("%s: permission denied; the pipeline's account needs bigquery.tables.get and bigquery.tables.updateData, "+
-			"and to create what is missing bigquery.tables.create and bigquery.datasets.create: %w", doing, err)
+			"to create what is missing bigquery.tables.create and bigquery.datasets.create, "+
+			"and to alter what follows its source bigquery.tables.update and, for types, bigquery.jobs.create: %w", doing, err)
 	case http.StatusBadRequest:
 		e.Permanent = true
 	}
