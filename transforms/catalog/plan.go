@@ -16,7 +16,7 @@ import (
 const maxOlderVersions = 32
 
 // maxOlderPlans bounds the versions that are tried: each is compiled.
-const maxOlderPlans = 1000
+const maxOlderPlans = 2000
 
 // unknownFor is how long a fingerprint that a fresh read did not explain is taken
 // for unknown without another.
@@ -33,8 +33,9 @@ const unknownFor = time.Minute
 // not in a fingerprint: they change no byte.)
 //
 // [ErrUnknownSchema] means that the row's schema can't be told: a column was dropped
-// or renamed, or more was altered than 32 columns added and one type widened between
-// the row's encoding and this process's first look at the table.
+// or renamed, or more was altered than 32 columns added and a few types widened (2,000
+// versions are tried) between the row's encoding and this process's first look at the
+// table.
 func (c *Catalog) Plan(ctx context.Context, name string, fingerprint uint64) (*rowproto.Plan, error) {
 	parsed, err := table.ParseName(name, c.config.Project)
 	if err != nil {
@@ -132,31 +133,40 @@ func (c *Catalog) explain(name table.Name, fingerprint uint64) *rowproto.Plan {
 
 // addOlder adds to versions the plans that the table may have had before: without
 // its last columns, since BigQuery adds them at the end alone, and each of these
-// with one more step undone.
+// with more of its history undone, the latest steps first.
 func addOlder(versions map[uint64]*rowproto.Plan, t *table.Table) {
 	budget := maxOlderPlans
-	add := func(columns []table.Column) bool {
+	// add reports whether there was such a table, and it is new.
+	add := func(columns []table.Column) (possible, isNew bool) {
+		budget--
 		older := *t
 		older.Columns = columns
 		plan, err := rowproto.Compile(&older)
-		if err == nil && versions[plan.Fingerprint()] == nil {
-			versions[plan.Fingerprint()] = plan
+		if err != nil {
+			return false, false
 		}
-		budget--
-		return err == nil && budget > 0
+		if versions[plan.Fingerprint()] != nil {
+			return true, false
+		}
+		versions[plan.Fingerprint()] = plan
+		return true, true
 	}
 	var older [][]table.Column
 	for n := len(t.Columns); n > 0 && n >= len(t.Columns)-maxOlderVersions; n-- {
-		if n < len(t.Columns) && !add(t.Columns[:n:n]) {
+		if possible, _ := add(t.Columns[:n:n]); !possible {
 			break // the key needs the column that was left out: there was no older table
 		}
 		older = append(older, t.Columns[:n:n])
 	}
-	for _, columns := range older {
+	for len(older) > 0 {
+		columns := older[0]
+		older = older[1:]
 		for undone := range table.Undone(columns) {
-			add(undone)
 			if budget <= 0 {
 				return
+			}
+			if _, isNew := add(undone); isNew {
+				older = append(older, undone)
 			}
 		}
 	}
