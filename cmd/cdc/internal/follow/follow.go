@@ -59,9 +59,9 @@ var ErrTooLarge = errors.New("the range would bill more than is allowed")
 // rowsAtOnce is how many rows Write gets.
 const rowsAtOnce = 1000
 
-// Step reads the next range and stores the position. It returns how many rows there
-// were, and whether there was a range to read: else the position is as late as it can be.
-func (f *Follower) Step(ctx context.Context) (rows int64, ok bool, err error) {
+// Step reads the next range, if there is one, and stores the position. It returns how
+// many rows there were, and whether there is more to read by now.
+func (f *Follower) Step(ctx context.Context) (rows int64, more bool, err error) {
 	now, err := f.now(ctx)
 	if err != nil {
 		return 0, false, err
@@ -74,7 +74,7 @@ func (f *Follower) Step(ctx context.Context) (rows int64, ok bool, err error) {
 	}
 	to := now.Add(-f.Lag)
 	if last := from.Add(min(f.Range, MaxRange)); to.After(last) {
-		to = last
+		to, more = last, true
 	}
 	if !to.After(from) {
 		return 0, false, nil
@@ -89,11 +89,12 @@ func (f *Follower) Step(ctx context.Context) (rows int64, ok bool, err error) {
 	if err := f.plan(ctx, from, to); err != nil || f.DryRun {
 		return 0, false, err
 	}
-	if rows, err = f.read(ctx, from, to); err != nil {
+	rows, err = f.read(ctx, from, to)
+	if err != nil {
 		return rows, false, err
 	}
 	f.Position.Time = to
-	return rows, true, f.Position.store()
+	return rows, more, f.Position.store()
 }
 
 // now is BigQuery's time: this machine's may be another.
