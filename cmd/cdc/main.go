@@ -2,6 +2,8 @@
 //
 //	cdc simulate [FILE]   what a stream of changes would leave, by each way of ordering it
 //	cdc diff              compare a source's table with BigQuery's, and repair it
+//	cdc changes TABLE     follow a table's own change history
+//	cdc dead-letters      list, show and replay what could not be processed
 //
 // Exit status: 0 done, 1 it could not run, 2 bad usage or input; of diff 0 equal, 1
 // different, 2 trouble.
@@ -25,6 +27,8 @@ Commands:
                     no FILE an example of seven changes, which -changes prints
   diff              compare a table of PostgreSQL or MySQL, or a file of rows, with its
                     table in BigQuery, and publish what repairs it
+  changes TABLE     follow a BigQuery table's own change history, so that a second table can
+  dead-letters      list, show and replay what the pipeline could not process
 
 Run "cdc COMMAND -h" for a command's arguments.
 `
@@ -47,6 +51,10 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		err = simulateCommand(args[1:], stdin, stdout)
 	case "diff":
 		err = diffCommand(interruptible(), args[1:], stdout, stderr)
+	case "changes":
+		err = changesCommand(interruptible(), args[1:], stdout, stderr)
+	case "dead-letters":
+		err = deadLettersCommand(interruptible(), args[1:], stdout, stderr)
 	case "-h", "-help", "--help", "help":
 		_, err = io.WriteString(stdout, usage)
 	default:
