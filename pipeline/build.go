@@ -29,7 +29,7 @@ func Build(s beam.Scope, o Options) {
 	}
 	messages := pubsubsource.Read(s, o.SourceConfig())
 	events, controlled, undecodable := decode.Events(s, o.decoding(), messages)
-	rows, incomplete, past, filtered, unkeyable := keyed.Rows(s, o.CatalogConfig(), o.rows(), events)
+	rows, incomplete, past, truncates, filtered, unkeyable := keyed.Rows(s, o.CatalogConfig(), o.rows(), events)
 	letters, rested := []beam.PCollection{undecodable, unkeyable}, []beam.PCollection{controlled, filtered}
 	o.write(s, rows, &letters, &rested)
 	if o.completes() {
@@ -37,6 +37,9 @@ func Build(s beam.Scope, o Options) {
 	}
 	if o.remembers() {
 		o.remember(s, past, &letters, &rested)
+	}
+	if o.empties() {
+		o.empty(s, truncates, &letters, &rested)
 	}
 	// Invariant 1: a message is acked only when all its parts have come to rest at
 	// one of these places.

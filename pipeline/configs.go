@@ -80,6 +80,7 @@ func (o *Options) catalog(rules ...table.Rule) catalog.Config {
 		Rules:        o.completed(rules),
 		CreateTables: o.CreateTables,
 		Location:     o.Runtime.Location,
+		FenceLease:   o.Runtime.TruncateWait,
 	}
 }
 

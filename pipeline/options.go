@@ -67,4 +67,6 @@ type Runtime struct {
 	RetryFor  time.Duration // for how long an append is tried again without progress
 	FinishFor time.Duration // for how long a bundle's end waits for its last appends
 	TraceID   string        // names the job in BigQuery's diagnostics
+
+	TruncateWait time.Duration // for how long a truncate waits for rows on their way, the same for all who write a table
 }

@@ -43,6 +43,7 @@ func (o *Options) validateTables(report reporter) {
 		o.validateEnrich(i, project, report)
 		o.validateGrowth(i, report)
 		o.validateFill(i, report)
+		o.validateTruncates(i, report)
 		found := 0
 		o.validateRule(i, func(key, format string, args ...any) {
 			found++

@@ -43,7 +43,7 @@ Usage: local [-config FILE] [-messages FILE]... [-serve] [-output table|json] [-
                    INT64, NUMERIC and BIGNUMERIC are JSON strings, which keeps them exact.
                    A dead letter whose data is no UTF-8 has data_base64, too
                    Of the counts, messages + extra_changes + key_changes is always
-                   rows_upserted + rows_deleted + superseded + filtered + control + dead_letters
+                   rows_upserted + rows_deleted + superseded + filtered + control + truncates + dead_letters
   -db FILE         keep the emulator's tables in a file; in memory by default
 
 Exit status: 0 done, dead letters included; 1 it could not run; 2 bad usage or configuration.

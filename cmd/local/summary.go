@@ -24,6 +24,7 @@ func writeCounts(out *bufio.Writer, c direct.Counts, style style) {
 		{"superseded", c.Superseded, saved(c), false},
 		{"filtered", c.Filtered, "by the configuration", false},
 		{counted(c.Control, "control message"), c.Control, "heartbeats, transaction marks, schema notices, tombstones", false},
+		{counted(c.Truncates, "truncate"), c.Truncates, plural(c.KeysDeleted, "key") + " of the tables deleted", false},
 		{counted(c.DeadLetters, "dead letter"), c.DeadLetters, "", true},
 	}
 	if more := moreThanMessages(c); more != "" {

@@ -182,8 +182,12 @@ func (w *writer) waitPause() time.Duration {
 
 // rowOf returns the row as it is to wait: what pending has left out, its bytes tell.
 func (p *pending) rowOf(key streamKey) change.Row {
-	return change.Row{
+	row := change.Row{
 		Table: key.table, Schema: key.schema, Type: p.kind, Data: p.data, Message: p.message, Receipts: p.receipts,
 		Superseded: p.superseded, SupersededBytes: p.supersededBytes,
 	}
+	if p.fenced != nil {
+		row.Key, row.Sequence = p.fenced.key, p.fenced.sequence
+	}
+	return row
 }

@@ -40,7 +40,7 @@ func TestRows_policies(t *testing.T) {
 		order("4", column("n", "1e30"), column("day", "1e30"), column("must", "1e30")),
 	}
 	p, s := beam.NewPipelineWithRoot()
-	_, _, _, receipts, letters := Rows(s, config, RowsConfig{}, beam.CreateList(s, events))
+	_, _, _, _, receipts, letters := Rows(s, config, RowsConfig{}, beam.CreateList(s, events))
 	passert.Equals(s, beam.ParDo(s, showLetter, letters), "4 public.orders encode bad_value part 0 [{1 0 1}]")
 	passert.Empty(s, receipts)
 	got := make(map[string]int64)

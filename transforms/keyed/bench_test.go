@@ -31,7 +31,8 @@ func BenchmarkRows(b *testing.B) {
 	letter := func(l deadletter.Letter) { b.Fatal(l.Error) }
 	divert := func([]byte, change.RowChange) {}
 	remember := func(change.RowChange) {}
-	f.StartBundle(emit, divert, remember, rest, letter)
+	truncate := func(change.RowChange) {}
+	f.StartBundle(emit, divert, remember, truncate, rest, letter)
 	f.maker.destinations["public.orders"] = destinationOf(plan)
 	e := change.Event{
 		Message: change.Message{ID: "1", Token: 1, Data: make([]byte, 600)}, Parts: 1, Table: "public.orders", Op: change.OpUpdate,
@@ -39,7 +40,7 @@ func BenchmarkRows(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := f.ProcessElement(b.Context(), e, emit, divert, remember, rest, letter); err != nil {
+		if err := f.ProcessElement(b.Context(), e, emit, divert, remember, truncate, rest, letter); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -126,7 +126,7 @@ func (k *keyer) split(e *change.Event, sequence change.Sequence, ordinal bool, r
 		}
 		k.changes = append(k.changes, rowChange{kind: change.Delete, key: k.newKey, columns: k.columns, sequence: sequence, receipts: receipts})
 	case change.OpTruncate:
-		return nil, refuse(StageKey, ReasonTruncate, "the source's table was truncated at %.100s: BigQuery takes no TRUNCATE in a change stream", e.Position)
+		return nil, refuse(StageKey, ReasonTruncate, "the source's table was truncated at %.100s: BigQuery takes no TRUNCATE in a change stream; `truncates: delete_keys` deletes the rows", e.Position)
 	default:
 		return nil, refuse(StageKey, ReasonBadOperation, "operation %v", e.Op)
 	}

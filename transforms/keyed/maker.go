@@ -16,7 +16,7 @@ import (
 )
 
 // Namespace is the namespace of this package's counters: events, of which each
-// makes a row, two (key_changes), none (filtered), or a dead letter (letters);
+// makes a row, two (key_changes), none (filtered, truncates), or a dead letter (letters);
 // upserts and deletes; diverted, the row changes that are completed first;
 // values_adjusted by policies, together and each apart (see adjustments); and of Coalesce rows_coalesced, rows_superseded, bytes_superseded.
 const Namespace = "keyed"
@@ -34,6 +34,7 @@ var (
 	lettersCounter    = beam.NewCounter(Namespace, "letters")
 	upsertsCounter    = beam.NewCounter(Namespace, "upserts")
 	deletesCounter    = beam.NewCounter(Namespace, "deletes")
+	truncatesCounter  = beam.NewCounter(Namespace, "truncates")
 	divertedCounter   = beam.NewCounter(Namespace, "diverted")
 	catalogRetries    = beam.NewCounter(Namespace, "catalog_retries")
 )

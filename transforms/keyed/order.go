@@ -8,6 +8,7 @@ import (
 	"beamcdc/schemas/change"
 	"beamcdc/schemas/expression"
 	"beamcdc/schemas/table"
+	"beamcdc/transforms/catalog"
 )
 
 // order gives the changes of one rule their sequences.
@@ -18,6 +19,7 @@ type order struct {
 	// position, and one sequence by arrival among others by position would win over
 	// rows that were written after it (invariant 2).
 	arrivalForMissing, arrivalForAll bool
+	truncates                        bool   // truncates are ordered like any change, not refused
 	epoch                            uint64 // leads the sequences by arrival; the others have it from their decoder
 }
 
@@ -25,6 +27,7 @@ func newOrder(rule *table.Rule, epoch uint64) (order, error) {
 	o := order{
 		arrivalForMissing: rule.MissingPositions == "arrival",
 		arrivalForAll:     rule.Tombstones == "delete",
+		truncates:         rule.Truncates == catalog.DeleteKeys,
 		epoch:             epoch,
 	}
 	if rule.Sequence == "" {
@@ -39,7 +42,7 @@ func newOrder(rule *table.Rule, epoch uint64) (order, error) {
 // puts the DELETE of a changed key before its UPSERT. The error is a refusal.
 func (o *order) of(e *change.Event) (sequence change.Sequence, ordinal bool, err error) {
 	switch {
-	case e.Op == change.OpTruncate:
+	case e.Op == change.OpTruncate && !o.truncates:
 		return e.Sequence, true, nil
 	case o.arrivalForAll:
 		return arrival(e, o.epoch), true, nil

@@ -28,7 +28,12 @@ func TestOrder_of(t *testing.T) {
 		{name: "tombstones delete: all by arrival", rule: table.Rule{Tombstones: "delete"}, sequence: change.NewSequence(7, 5, 5, 1), want: "7/55/2A/7"},
 		{name: "expression", rule: table.Rule{Sequence: "after.version"}, sequence: change.NewSequence(7, 5, 5, 1), want: "FF", wantFixed: true},
 		{name: "expression that fails", rule: table.Rule{Sequence: "after.absent"}, sequence: change.NewSequence(7, 5, 5, 1), wantReason: ReasonBadSequence, wantText: "no such key: absent"},
-		{name: "truncate needs none", op: change.OpTruncate, want: ""},
+		{name: "a truncate that is refused needs none", op: change.OpTruncate, want: ""},
+		{name: "a truncate's position", rule: table.Rule{Truncates: "delete_keys"}, op: change.OpTruncate, sequence: change.NewSequence(7, 5, 5, 1), want: "7/5/5/1"},
+		{name: "a truncate without a position", rule: table.Rule{Truncates: "delete_keys"}, op: change.OpTruncate, wantReason: ReasonNoPosition, wantText: "no lsn"},
+		{name: "a truncate by arrival", rule: table.Rule{Truncates: "delete_keys", MissingPositions: "arrival"}, op: change.OpTruncate, want: "7/55/2A/7"},
+		{name: "a truncate where tombstones delete", rule: table.Rule{Truncates: "delete_keys", Tombstones: "delete"}, op: change.OpTruncate, sequence: change.NewSequence(7, 5, 5, 1), want: "7/55/2A/7"},
+		{name: "a truncate by an expression", rule: table.Rule{Truncates: "delete_keys", Sequence: "after.version"}, op: change.OpTruncate, want: "FF", wantFixed: true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			o, err := newOrder(&test.rule, 7)

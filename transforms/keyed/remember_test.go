@@ -46,9 +46,10 @@ func restedOf(ctx context.Context, f *rowsFn, events ...change.Event) (*rested, 
 	}
 	rest := func(receipt change.Receipt) { take([]change.Receipt{receipt}) }
 	letter := func(l deadletter.Letter) { take(l.Receipts) }
-	f.StartBundle(emit, divert, remember, rest, letter)
+	truncate := func(change.RowChange) {}
+	f.StartBundle(emit, divert, remember, truncate, rest, letter)
 	for i := range events {
-		if err := f.ProcessElement(ctx, events[i], emit, divert, remember, rest, letter); err != nil {
+		if err := f.ProcessElement(ctx, events[i], emit, divert, remember, truncate, rest, letter); err != nil {
 			return nil, err
 		}
 	}

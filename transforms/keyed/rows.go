@@ -14,7 +14,7 @@ import (
 )
 
 func init() {
-	register.DoFn7x1[context.Context, change.Event, func([]byte, change.Row), func([]byte, change.RowChange), func(change.RowChange), func(change.Receipt), func(deadletter.Letter), error](&rowsFn{})
+	register.DoFn8x1[context.Context, change.Event, func([]byte, change.Row), func([]byte, change.RowChange), func(change.RowChange), func(change.RowChange), func(change.Receipt), func(deadletter.Letter), error](&rowsFn{})
 	register.Emitter2[[]byte, change.Row]()
 	register.Emitter2[[]byte, change.RowChange]()
 	register.Emitter1[change.RowChange]()
@@ -27,10 +27,11 @@ func init() {
 // PCollection<KV<[]byte, change.RowChange>>, by the same keys, of the changes of
 // tables whose rows are completed from their other changes first (see [Completes]),
 // which come back by way of [Completed]; a PCollection<change.RowChange> of all changes
-// of tables that have a history; a PCollection<change.Receipt> of what came to rest
-// here; and a PCollection<deadletter.Letter>.
-func Rows(s beam.Scope, c catalog.Config, r RowsConfig, events beam.PCollection) (rows, incomplete, past, receipts, letters beam.PCollection) {
-	return beam.ParDo5(s.Scope("keyed.Rows"), &rowsFn{Catalog: c, Rows: r}, events)
+// of tables that have a history; a PCollection<change.RowChange> of the truncates of
+// tables that follow them, without key and type; a PCollection<change.Receipt> of what
+// came to rest here; and a PCollection<deadletter.Letter>.
+func Rows(s beam.Scope, c catalog.Config, r RowsConfig, events beam.PCollection) (rows, incomplete, past, truncates, receipts, letters beam.PCollection) {
+	return beam.ParDo6(s.Scope("keyed.Rows"), &rowsFn{Catalog: c, Rows: r}, events)
 }
 
 // rowsFn makes rows of one event at a time.
@@ -46,7 +47,7 @@ func (f *rowsFn) Setup(ctx context.Context) error { return f.maker.setup(ctx, f.
 
 // StartBundle forgets what the catalog said to the bundle before.
 func (f *rowsFn) StartBundle(
-	_ func([]byte, change.Row), _ func([]byte, change.RowChange), _ func(change.RowChange), _ func(change.Receipt), _ func(deadletter.Letter),
+	_ func([]byte, change.Row), _ func([]byte, change.RowChange), _, _ func(change.RowChange), _ func(change.Receipt), _ func(deadletter.Letter),
 ) {
 	f.maker.startBundle()
 }
@@ -54,7 +55,7 @@ func (f *rowsFn) StartBundle(
 // ProcessElement makes the rows of an event.
 func (f *rowsFn) ProcessElement(
 	ctx context.Context, e change.Event,
-	emit func([]byte, change.Row), divert func([]byte, change.RowChange), remember func(change.RowChange), rest func(change.Receipt), letter func(deadletter.Letter),
+	emit func([]byte, change.Row), divert func([]byte, change.RowChange), remember, truncate func(change.RowChange), rest func(change.Receipt), letter func(deadletter.Letter),
 ) error {
 	eventsCounter.Inc(ctx, 1)
 	m := &f.maker
@@ -65,7 +66,14 @@ func (f *rowsFn) ProcessElement(
 		return nil
 	}
 	var changes []rowChange
-	if err == nil {
+	if err == nil && e.Op == change.OpTruncate && d.Rule.Truncates == catalog.DeleteKeys {
+		var c change.RowChange
+		if c, err = d.truncated(&e, receipts); err == nil {
+			truncatesCounter.Inc(ctx, 1)
+			truncate(c)
+			return nil
+		}
+	} else if err == nil {
 		m.rename(d, &e)
 		changes, err = f.changes(d, &e)
 	}
@@ -149,4 +157,22 @@ func (f *rowsFn) receipts(e *change.Event) []change.Receipt {
 	}
 	row, past := deadletter.Fork(&e.Message, e.Part, e.Parts)
 	return append(row, past...)
+}
+
+// truncated returns the truncate of the destination, with the sequence that is the
+// last of what goes: in a table of revised sequences the first revision, below those of
+// any later change.
+func (d *destination) truncated(e *change.Event, receipts []change.Receipt) (change.RowChange, error) {
+	sequence, _, err := d.order.of(e)
+	if err == nil && Completes(d.Rule) {
+		if sequence, err = sequence.WithRevision(0); err != nil {
+			err = &refusal{StageKey, ReasonBadSequence, err}
+		}
+	}
+	if err != nil {
+		return change.RowChange{}, refuseOf(d.name, err)
+	}
+	c := change.RowChange{Event: *e, Table: d.name, Receipts: receipts}
+	c.Event.Sequence = sequence
+	return c, nil
 }

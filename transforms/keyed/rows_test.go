@@ -128,7 +128,7 @@ func TestRows(t *testing.T) {
 	for _, filter := range []bool{false, true} {
 		t.Run(fmt.Sprintf("filter %v", filter), func(t *testing.T) {
 			p, s := beam.NewPipelineWithRoot()
-			rows, _, _, receipts, letters := Rows(s, config, RowsConfig{Epoch: 3, FilterUnlisted: filter}, beam.CreateList(s, events))
+			rows, _, _, _, receipts, letters := Rows(s, config, RowsConfig{Epoch: 3, FilterUnlisted: filter}, beam.CreateList(s, events))
 			passert.Equals(s, beam.ParDo(s, showKeyedRow, rows), wantRows...)
 			if filter {
 				passert.Equals(s, beam.ParDo(s, showLetter, letters), wantLetters...)
@@ -163,9 +163,10 @@ func process(t *testing.T, f *rowsFn, events ...change.Event) (rows, letters []s
 	rest := func(change.Receipt) {}
 	letter := func(l deadletter.Letter) { letters = append(letters, showLetter(l)+": "+l.Error) }
 	remember := func(change.RowChange) {}
-	f.StartBundle(emit, divert, remember, rest, letter)
+	truncate := func(change.RowChange) {}
+	f.StartBundle(emit, divert, remember, truncate, rest, letter)
 	for _, e := range events {
-		if err := f.ProcessElement(t.Context(), e, emit, divert, remember, rest, letter); err != nil {
+		if err := f.ProcessElement(t.Context(), e, emit, divert, remember, truncate, rest, letter); err != nil {
 			return rows, letters, err
 		}
 	}

@@ -36,7 +36,7 @@ const (
 
 func init() {
 	register.DoFn5x2[
-		context.Context, *sdf.LockRTracker, change.Event, func(change.Receipt), func(deadletter.Letter),
+		context.Context, *sdf.LockRTracker, change.RowChange, func(change.Receipt), func(deadletter.Letter),
 		sdf.ProcessContinuation, error,
 	](&truncateFn{})
 	register.Emitter1[change.Receipt]()
@@ -52,8 +52,8 @@ var (
 	retriesCounter   = beam.NewCounter(Namespace, "retries")
 )
 
-// DeleteKeys empties the destination of each truncate, a change.Event whose Sequence
-// is the one that its table's rule gives it, of whatever is not later. It returns a
+// DeleteKeys empties the table of each truncate, a change.RowChange without key and
+// type, of whatever is not later than its event. It returns a
 // PCollection<change.Receipt> of the truncates that have come to rest, and a
 // PCollection<deadletter.Letter>. It panics if the configuration is invalid.
 func DeleteKeys(s beam.Scope, c bqcdc.Config, truncates beam.PCollection) (receipts, letters beam.PCollection) {
@@ -78,15 +78,15 @@ func (f *truncateFn) Setup(ctx context.Context) (err error) {
 }
 
 // CreateInitialRestriction returns the whole truncate.
-func (*truncateFn) CreateInitialRestriction(change.Event) restriction { return restriction{} }
+func (*truncateFn) CreateInitialRestriction(change.RowChange) restriction { return restriction{} }
 
 // SplitRestriction returns the restriction as it is: a truncate has no parts.
-func (*truncateFn) SplitRestriction(_ change.Event, rest restriction) []restriction {
+func (*truncateFn) SplitRestriction(_ change.RowChange, rest restriction) []restriction {
 	return []restriction{rest}
 }
 
 // RestrictionSize returns a made-up size.
-func (*truncateFn) RestrictionSize(change.Event, restriction) float64 { return 1 }
+func (*truncateFn) RestrictionSize(change.RowChange, restriction) float64 { return 1 }
 
 // CreateTracker returns the restriction's tracker.
 func (*truncateFn) CreateTracker(rest restriction) *sdf.LockRTracker {
@@ -95,14 +95,14 @@ func (*truncateFn) CreateTracker(rest restriction) *sdf.LockRTracker {
 
 // TruncateRestriction leaves the restriction as it is: a runner that drains lets a
 // truncate end first, whose message may be acked already.
-func (*truncateFn) TruncateRestriction(rt *sdf.LockRTracker, _ change.Event) restriction {
+func (*truncateFn) TruncateRestriction(rt *sdf.LockRTracker, _ change.RowChange) restriction {
 	return rt.GetRestriction().(restriction)
 }
 
 // ProcessElement does a truncate's next step: it raises the table's fence, or, when
 // all that was written without knowing of it can be seen, deletes the keys.
 func (f *truncateFn) ProcessElement(
-	ctx context.Context, rt *sdf.LockRTracker, e change.Event, rest func(change.Receipt), letter func(deadletter.Letter),
+	ctx context.Context, rt *sdf.LockRTracker, c change.RowChange, rest func(change.Receipt), letter func(deadletter.Letter),
 ) (sdf.ProcessContinuation, error) {
 	before := rt.GetRestriction().(restriction)
 	if before.Over {
@@ -111,11 +111,12 @@ func (f *truncateFn) ProcessElement(
 	if before.Raised == 0 {
 		truncatesCounter.Inc(ctx, 1)
 	}
-	after, wait, err := f.step(ctx, &e, before)
+	e := &c.Event
+	after, wait, err := f.step(ctx, e, before)
 	if r := new(refusal); errors.As(err, &r) || catalog.IsPermanent(err) {
 		lettersCounter.Inc(ctx, 1)
 		letter(deadletter.Letter{
-			Message: e.Message, Stage: Stage, Reason: cmp.Or(r.reason, ReasonRefused), Table: e.Table, Part: e.Part, Receipts: receiptsOf(&e),
+			Message: e.Message, Stage: Stage, Reason: cmp.Or(r.reason, ReasonRefused), Table: e.Table, Part: e.Part, Receipts: c.Receipts,
 			Error: fmt.Sprintf("truncating the destination of %.100s: %v", e.Table, err),
 		})
 		rt.TryClaim(restriction{Over: true})
@@ -128,7 +129,7 @@ func (f *truncateFn) ProcessElement(
 	if !after.Over {
 		return sdf.ResumeProcessingIn(wait), nil
 	}
-	for _, r := range receiptsOf(&e) {
+	for _, r := range c.Receipts {
 		rest(r)
 	}
 	return sdf.StopProcessing(), nil
@@ -143,11 +144,6 @@ type refusal struct {
 
 func (r *refusal) Error() string {
 	return fmt.Sprintf("%d of its keys can't be deleted, the first since: %s", r.rows, r.text)
-}
-
-// receiptsOf returns the receipts of the truncate's part of its message.
-func receiptsOf(e *change.Event) []change.Receipt {
-	return deadletter.Receipts(&e.Message, e.Part, e.Parts)
 }
 
 // step does the step that comes after before, and returns what is left then, and

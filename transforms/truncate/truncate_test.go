@@ -119,11 +119,12 @@ func all(rows []change.Row) iter.Seq2[change.Row, error] {
 	}
 }
 
-func truncateAt(n, token uint64) change.Event {
-	return change.Event{
+func truncateAt(n, token uint64) change.RowChange {
+	e := change.Event{
 		Message: change.Message{ID: fmt.Sprint("t", n), Token: token, Data: []byte("{}")}, Parts: 1,
 		Table: "public.items", Op: change.OpTruncate, Sequence: sequence(n), Position: fmt.Sprintf("0/%X", n),
 	}
+	return change.RowChange{Event: e, Table: "p.shop.items", Receipts: deadletter.Receipts(&e.Message, 0, 1)}
 }
 
 // rows returns the table's rows, as texts by id.
@@ -148,7 +149,7 @@ func (w *world) rows(t testing.TB) map[int64]string {
 }
 
 // run runs the truncates through the transform, on Prism.
-func (w *world) run(t *testing.T, truncates []change.Event, receipts, letters []any) map[string]int64 {
+func (w *world) run(t *testing.T, truncates []change.RowChange, receipts, letters []any) map[string]int64 {
 	t.Helper()
 	p, s := beam.NewPipelineWithRoot()
 	rested, refused := DeleteKeys(s, w.config, beam.CreateList(s, truncates))
@@ -178,7 +179,7 @@ func TestDeleteKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	began := time.Now()
-	counts := w.run(t, []change.Event{truncateAt(10, 7)}, []any{"7/0/1"}, nil)
+	counts := w.run(t, []change.RowChange{truncateAt(10, 7)}, []any{"7/0/1"}, nil)
 	if took := time.Since(began); took < 200*time.Millisecond {
 		t.Errorf("the keys were read after %v, in the lease of who writes without knowing", took)
 	}
@@ -197,7 +198,7 @@ func TestDeleteKeys(t *testing.T) {
 	}
 
 	// Delivered again, and an earlier one that comes late.
-	counts = w.run(t, []change.Event{truncateAt(10, 8), truncateAt(5, 9)}, []any{"8/0/1", "9/0/1"}, nil)
+	counts = w.run(t, []change.RowChange{truncateAt(10, 8), truncateAt(5, 9)}, []any{"8/0/1", "9/0/1"}, nil)
 	if diff := cmp.Diff(map[string]int64{"truncates": 2, "truncates_repeated": 2}, counts); diff != "" {
 		t.Errorf("counters (-want +got):\n%s", diff)
 	}

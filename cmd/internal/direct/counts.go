@@ -6,7 +6,7 @@ import "strings"
 // 4), which [Counts.Balanced] checks:
 //
 //	messages + extra_changes + key_changes =
-//	    rows_upserted + rows_deleted + superseded + filtered + control + dead_letters
+//	    rows_upserted + rows_deleted + superseded + filtered + control + truncates + dead_letters
 //
 // A message that Pub/Sub delivers twice is two messages here.
 type Counts struct {
@@ -14,17 +14,19 @@ type Counts struct {
 	ExtraChanges int64 `json:"extra_changes"` // changes beyond the first of their message
 	KeyChanges   int64 `json:"key_changes"`   // changes of a row's key: two rows, a DELETE and an UPSERT
 
-	RowsUpserted int64 `json:"rows_upserted"` // UPSERT rows that BigQuery acknowledged
-	RowsDeleted  int64 `json:"rows_deleted"`  // DELETE rows that BigQuery acknowledged
-	Superseded   int64 `json:"superseded"`    // changes that a later one of their key and window stood for
-	Filtered     int64 `json:"filtered"`      // changes that the configuration leaves out
-	Control      int64 `json:"control"`       // heartbeats, transaction marks, schema notices, tombstones, …
+	RowsUpserted int64 `json:"rows_upserted"`       // UPSERT rows that BigQuery acknowledged
+	RowsDeleted  int64 `json:"rows_deleted"`        // DELETE rows that BigQuery acknowledged
+	Superseded   int64 `json:"superseded"`          // changes that a later one of their key and window stood for
+	Filtered     int64 `json:"filtered"`            // changes that the configuration leaves out
+	Control      int64 `json:"control"`             // heartbeats, transaction marks, schema notices, tombstones, …
+	Truncates    int64 `json:"truncates,omitempty"` // of tables that follow them, which are done
 	DeadLetters  int64 `json:"dead_letters"`
 
-	BytesAppended   int64 `json:"bytes_appended"`   // encoded bytes of the acknowledged rows
-	BytesSuperseded int64 `json:"bytes_superseded"` // encoded bytes that were never sent
-	Requests        int64 `json:"requests"`         // appends that BigQuery acknowledged
-	ValuesAdjusted  int64 `json:"values_adjusted"`  // values replaced by their column's policy
+	KeysDeleted     int64 `json:"keys_deleted,omitempty"` // DELETEs for truncates, no change each: not of rows_deleted
+	BytesAppended   int64 `json:"bytes_appended"`         // encoded bytes of the acknowledged rows
+	BytesSuperseded int64 `json:"bytes_superseded"`       // encoded bytes that were never sent
+	Requests        int64 `json:"requests"`               // appends that BigQuery acknowledged
+	ValuesAdjusted  int64 `json:"values_adjusted"`        // values replaced by their column's policy
 
 	// PositionsBackwards are changes committed later than others with higher
 	// positions, which BigQuery will not let win: see decode's warning.
@@ -43,7 +45,9 @@ func countsOf(counted map[string]int64, lettersAreRows bool) Counts {
 		RowsDeleted:     counted["bqcdc/rows_deleted"],
 		Superseded:      counted["bqcdc/rows_superseded"],
 		Filtered:        counted["keyed/filtered"],
+		Truncates:       counted["truncate/tables_emptied"] + counted["truncate/truncates_repeated"],
 		DeadLetters:     counted["deadletter/letters"],
+		KeysDeleted:     counted["truncate/rows_deleted"],
 		BytesAppended:   counted["bqcdc/bytes_appended"],
 		BytesSuperseded: counted["bqcdc/bytes_superseded"],
 		Requests:        counted["bqcdc/requests"],
@@ -73,7 +77,9 @@ func (c *Counts) Add(o Counts) {
 	c.Superseded += o.Superseded
 	c.Filtered += o.Filtered
 	c.Control += o.Control
+	c.Truncates += o.Truncates
 	c.DeadLetters += o.DeadLetters
+	c.KeysDeleted += o.KeysDeleted
 	c.BytesAppended += o.BytesAppended
 	c.BytesSuperseded += o.BytesSuperseded
 	c.Requests += o.Requests
@@ -84,5 +90,5 @@ func (c *Counts) Add(o Counts) {
 // Balanced reports whether all that came in came to rest somewhere.
 func (c Counts) Balanced() bool {
 	return c.Messages+c.ExtraChanges+c.KeyChanges ==
-		c.RowsUpserted+c.RowsDeleted+c.Superseded+c.Filtered+c.Control+c.DeadLetters
+		c.RowsUpserted+c.RowsDeleted+c.Superseded+c.Filtered+c.Control+c.Truncates+c.DeadLetters
 }
