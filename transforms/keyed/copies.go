@@ -4,45 +4,40 @@ import (
 	"fmt"
 
 	"beamcdc/schemas/change"
+	"beamcdc/transforms/deadletter"
 )
 
-// maxCopies bounds what the changes of one message carry of its data together, in
-// bytes: each row goes through a shuffle with its message, for its dead letter. A
-// message of 4,000 changes and 400 kB would become 1.6 GB there, and one of Pub/Sub's
-// 10 MB would bring every worker down that takes it.
-const maxCopies = 8 << 20
-
 // copies says which of a message's changes carry its data, where not all of them
-// may: the first dead letter of the message, and no row.
+// may: the first dead letter of the message in a bundle, which stores it for the
+// others, and no row.
 type copies struct {
 	id    string // of the message that the last letter carried
 	token uint64
 }
 
-func affordable(e *change.Event) bool {
-	return e.Parts <= 1 || uint64(e.Parts)*uint64(len(e.Message.Data)) <= maxCopies
-}
-
 // row returns the message that the change's row carries.
 func (c *copies) row(e *change.Event) change.Message {
 	m := e.Message
-	if !affordable(e) {
-		m.Data = nil
+	if !deadletter.Affordable(&m, e.Parts) {
+		deadletter.Keep(&m)
+		m.Data, m.DataLeftOut = nil, true
 	}
 	return m
 }
 
-// letter returns the message that the change's dead letter carries, and what its
-// error has to add.
-func (c *copies) letter(e *change.Event) (m change.Message, note string) {
+// letter returns the message that the change's dead letter carries, whether it is
+// to be stored for the message's other letters, and what its error has to add.
+func (c *copies) letter(e *change.Event) (m change.Message, shared bool, note string) {
 	m = e.Message
-	switch {
-	case affordable(e):
-	case c.id == m.ID && c.token == m.Token:
-		m.Data = nil
-		note = fmt.Sprintf("; it is one of the message's %d changes, whose data is in the first dead letter of message %.100s", e.Parts, m.ID)
-	default:
-		c.id, c.token = m.ID, m.Token
+	if !m.DataLeftOut {
+		if deadletter.Affordable(&m, e.Parts) {
+			return m, false, ""
+		}
+		if shared = c.id != m.ID || c.token != m.Token; shared {
+			c.id, c.token = m.ID, m.Token
+		} else {
+			m.Data, m.DataLeftOut = nil, true
+		}
 	}
-	return m, note
+	return m, shared, fmt.Sprintf("; it is one of the message's %d changes, whose data is stored by the ID of message %.100s", e.Parts, m.ID)
 }

@@ -85,6 +85,7 @@ func (m *maker) startBundle() {
 		m.enrichers = make(map[enricherOf]*enrich.Rows)
 	}
 	m.destinations = make(map[string]*destination)
+	m.copies = copies{} // what a failed bundle has stored may not be stored
 }
 
 // emit makes the row of a row change, or its dead letter. Of the two halves of a
@@ -124,8 +125,8 @@ func keyOf(table string, key []byte) []byte {
 }
 
 func (m *maker) letter(e *change.Event, r *refusal, receipts []change.Receipt) deadletter.Letter {
-	message, note := m.copies.letter(e)
-	return deadletter.Letter{Message: message, Stage: r.stage, Reason: r.reason, Error: r.Error() + note, Table: e.Table, Part: e.Part, Receipts: receipts}
+	message, shared, note := m.copies.letter(e)
+	return deadletter.Letter{Message: message, Shared: shared, Stage: r.stage, Reason: r.reason, Error: r.Error() + note, Table: e.Table, Part: e.Part, Receipts: receipts}
 }
 
 // row encodes a row change. A column that the table did not have when its schema
@@ -174,10 +175,13 @@ func (m *maker) encode(ctx context.Context, d *destination, e *change.Event, c *
 		m.adjusted.row = m.adjusted.row[:0]
 		plan, err = m.upsert(ctx, d, c.columns, sequence, rowproto.RowOptions{
 			AbsentUnavailable: e.AbsentUnavailable,
+			Incomplete:        c.checked,
 			IgnoreUnknown:     d.Rule.UnknownColumns == "ignore",
 			Adjusted:          &m.adjusted.row,
 		})
-		m.adjusted.count(ctx, d.name)
+		if !c.checked {
+			m.adjusted.count(ctx, d.name)
+		}
 	}
 	if err != nil {
 		return change.Row{}, refuseValue(StageEncode, err)

@@ -7,6 +7,7 @@ import (
 	"cloud.google.com/go/pubsub/v2"
 
 	"beamcdc/schemas/change"
+	"beamcdc/transforms/deadletter"
 )
 
 // take is the client's callback: it queues the message and returns at once.
@@ -129,6 +130,7 @@ func (r *receiver) sweep(ctx context.Context) {
 // remove ends a delivery. The lock is held.
 func (r *receiver) remove(d *delivery) {
 	delete(r.outstanding, d.token)
+	deadletter.Forget(d.token)
 	if r.byID[d.message.ID]--; r.byID[d.message.ID] <= 0 {
 		delete(r.byID, d.message.ID)
 	}
