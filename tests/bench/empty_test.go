@@ -10,15 +10,16 @@ import (
 	"beamcdc/pipeline"
 	"beamcdc/schemas/change"
 	"beamcdc/transforms/deadletter"
+	"beamcdc/transforms/dofn"
 	"beamcdc/transforms/keyed"
 	"beamcdc/transforms/pubsubsource"
 )
 
 func init() {
-	register.DoFn4x0[change.Message, func(change.Event), func(change.Receipt), func(deadletter.Letter)](&emptyDecodeFn{})
-	register.DoFn4x0[change.Event, func([]byte, change.Row), func(change.Receipt), func(deadletter.Letter)](&emptyRowsFn{})
-	register.DoFn4x0[beam.EventTime, change.Row, func(beam.EventTime, change.Receipt), func(beam.EventTime, deadletter.Letter)](&emptyWriteFn{})
-	register.DoFn3x0[beam.EventTime, deadletter.Letter, func(beam.EventTime, change.Receipt)](&emptyStoreFn{})
+	dofn.Register(func(f *emptyDecodeFn) dofn.Func { return dofn.Func4x0(f.ProcessElement) })
+	dofn.Register(func(f *emptyRowsFn) dofn.Func { return dofn.Func4x0(f.ProcessElement) })
+	dofn.Register(func(f *emptyWriteFn) dofn.Func { return dofn.Func4x0(f.ProcessElement) })
+	dofn.Register(func(f *emptyStoreFn) dofn.Func { return dofn.Func3x0(f.ProcessElement) })
 	register.Emitter1[change.Event]()
 	register.Emitter1[change.Receipt]()
 	register.Emitter1[deadletter.Letter]()

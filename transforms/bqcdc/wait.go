@@ -10,15 +10,14 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/mtime"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/state"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/timers"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"beamcdc/schemas/change"
 	"beamcdc/transforms/deadletter"
+	"beamcdc/transforms/dofn"
 )
 
 func init() {
-	register.DoFn7x1[context.Context, state.Provider, timers.Provider, string, []byte,
-		func(beam.EventTime, change.Receipt), func(beam.EventTime, deadletter.Letter), error](&waitFn{})
+	dofn.Register(func(f *waitFn) dofn.Func { return dofn.Func7x1(f.ProcessElement) })
 }
 
 // waitFn writes the rows of one table, its key, that BigQuery's writers don't know the

@@ -17,11 +17,11 @@ import (
 	"beamcdc/transforms/catalog"
 	_ "beamcdc/transforms/coders" // change.Row and change.Receipt
 	"beamcdc/transforms/deadletter"
+	"beamcdc/transforms/dofn"
 )
 
 func init() {
-	register.DoFn6x1[context.Context, beam.EventTime, change.Row, func(beam.EventTime, change.Receipt), func(beam.EventTime, deadletter.Letter),
-		func(beam.EventTime, string, []byte), error](&writeFn{})
+	dofn.Register(func(f *writeFn) dofn.Func { return dofn.Func6x1(f.ProcessElement) })
 	register.Emitter2[beam.EventTime, change.Receipt]()
 	register.Emitter2[beam.EventTime, deadletter.Letter]()
 	register.Emitter3[beam.EventTime, string, []byte]()

@@ -15,19 +15,20 @@ import (
 
 	"beamcdc/schemas/change"
 	_ "beamcdc/transforms/coders"
+	"beamcdc/transforms/dofn"
 )
 
 func TestMain(m *testing.M) { ptest.Main(m) }
 
 func init() {
-	register.DoFn3x0[context.Context, []byte, func(change.Message)](&makeMessages{})
-	register.DoFn3x0[context.Context, []byte, func(change.Event)](&makeEvents{})
-	register.DoFn3x0[context.Context, []byte, func([]byte, change.Row)](&makeRows{})
-	register.DoFn3x0[context.Context, []byte, func(change.Receipt)](&makeReceipts{})
-	register.DoFn1x1[change.Message, string](&compareMessage{})
-	register.DoFn1x1[change.Event, string](&compareEvent{})
-	register.DoFn2x1[[]byte, func(*change.Row) bool, string](&compareRows{})
-	register.DoFn1x1[change.Receipt, string](&compareReceipt{})
+	dofn.Register(func(f *makeMessages) dofn.Func { return dofn.Func3x0(f.ProcessElement) })
+	dofn.Register(func(f *makeEvents) dofn.Func { return dofn.Func3x0(f.ProcessElement) })
+	dofn.Register(func(f *makeRows) dofn.Func { return dofn.Func3x0(f.ProcessElement) })
+	dofn.Register(func(f *makeReceipts) dofn.Func { return dofn.Func3x0(f.ProcessElement) })
+	dofn.Register(func(f *compareMessage) dofn.Func { return dofn.Func1x1(f.ProcessElement) })
+	dofn.Register(func(f *compareEvent) dofn.Func { return dofn.Func1x1(f.ProcessElement) })
+	dofn.Register(func(f *compareRows) dofn.Func { return dofn.Func2x1(f.ProcessElement) })
+	dofn.Register(func(f *compareReceipt) dofn.Func { return dofn.Func1x1(f.ProcessElement) })
 	register.Emitter1[change.Message]()
 	register.Emitter1[change.Event]()
 	register.Emitter2[[]byte, change.Row]()

@@ -15,10 +15,11 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"beamcdc/schemas/change"
+	"beamcdc/transforms/dofn"
 )
 
 func init() {
-	register.DoFn4x1[context.Context, beam.EventTime, Letter, func(beam.EventTime, change.Receipt), error](&directoryFn{})
+	dofn.Register(func(f *directoryFn) dofn.Func { return dofn.Func4x1(f.ProcessElement) })
 	register.Emitter2[beam.EventTime, change.Receipt]()
 }
 

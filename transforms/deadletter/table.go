@@ -14,12 +14,13 @@ import (
 	"beamcdc/schemas/rowproto"
 	"beamcdc/schemas/table"
 	"beamcdc/transforms/catalog"
+	"beamcdc/transforms/dofn"
 )
 
 func init() {
-	register.DoFn3x1[context.Context, Letter, func(change.Row), error](&rowsFn{})
+	dofn.Register(func(f *rowsFn) dofn.Func { return dofn.Func3x1(f.ProcessElement) })
 	register.Emitter1[change.Row]()
-	register.DoFn1x1[Letter, error](&refusedFn{})
+	dofn.Register(func(f *refusedFn) dofn.Func { return dofn.Func1x1(f.ProcessElement) })
 }
 
 // tableSource is what the rule of the dead letters' table calls its source.

@@ -7,9 +7,9 @@ import (
 
 	"cloud.google.com/go/pubsub/v2"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"beamcdc/schemas/change"
+	"beamcdc/transforms/dofn"
 )
 
 // The attributes that a letter's message has besides its own. All begin with
@@ -53,7 +53,7 @@ const (
 )
 
 func init() {
-	register.DoFn4x1[context.Context, beam.EventTime, Letter, func(beam.EventTime, change.Receipt), error](&topicFn{})
+	dofn.Register(func(f *topicFn) dofn.Func { return dofn.Func4x1(f.ProcessElement) })
 }
 
 // topicFn publishes each letter and releases its receipts when Pub/Sub has it.

@@ -12,6 +12,7 @@ import (
 	"beamcdc/schemas/envelope"
 	_ "beamcdc/transforms/coders" // of messages, events and receipts
 	"beamcdc/transforms/deadletter"
+	"beamcdc/transforms/dofn"
 )
 
 // Namespace is the namespace of this package's counters: messages, events,
@@ -29,7 +30,7 @@ const Stage = "decode"
 const reasonBadAttributes = "bad_attributes"
 
 func init() {
-	register.DoFn5x1[context.Context, change.Message, func(change.Event), func(change.Receipt), func(deadletter.Letter), error](&decodeFn{})
+	dofn.Register(func(f *decodeFn) dofn.Func { return dofn.Func5x1(f.ProcessElement) })
 	register.Emitter1[change.Event]()
 	register.Emitter1[change.Receipt]()
 	register.Emitter1[deadletter.Letter]()

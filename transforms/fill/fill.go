@@ -16,10 +16,11 @@ import (
 	"beamcdc/transforms/catalog"
 	_ "beamcdc/transforms/coders" // of row changes and receipts
 	"beamcdc/transforms/deadletter"
+	"beamcdc/transforms/dofn"
 )
 
 func init() {
-	register.DoFn8x1[context.Context, state.Provider, timers.Provider, []byte, change.RowChange, func(change.RowChange), func([]byte, []byte), func(deadletter.Letter), error](&fillFn{})
+	dofn.Register(func(f *fillFn) dofn.Func { return dofn.Func8x1(f.ProcessElement) })
 	register.Emitter1[change.RowChange]()
 	register.Emitter2[[]byte, []byte]()
 	register.Emitter1[deadletter.Letter]()

@@ -9,14 +9,14 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/state"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/timers"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"beamcdc/schemas/change"
 	"beamcdc/transforms/deadletter"
+	"beamcdc/transforms/dofn"
 )
 
 func init() {
-	register.DoFn7x1[context.Context, state.Provider, timers.Provider, []byte, []byte, func(change.RowChange), func(deadletter.Letter), error](&movesFn{})
+	dofn.Register(func(f *movesFn) dofn.Func { return dofn.Func7x1(f.ProcessElement) })
 }
 
 // movesFn completes the rows of changed keys of one table. What it takes is rare, and

@@ -16,6 +16,7 @@ import (
 	"beamcdc/transforms/catalog"
 	_ "beamcdc/transforms/coders" // of row changes and rows
 	"beamcdc/transforms/deadletter"
+	"beamcdc/transforms/dofn"
 )
 
 // Namespace is the namespace of the counters: changes, of which each makes a row or a
@@ -32,7 +33,7 @@ const Stage = "history"
 const ReasonBadTable = "bad_history"
 
 func init() {
-	register.DoFn4x1[context.Context, change.RowChange, func(change.Row), func(deadletter.Letter), error](&rowsFn{})
+	dofn.Register(func(f *rowsFn) dofn.Func { return dofn.Func4x1(f.ProcessElement) })
 	register.Emitter1[change.Row]()
 	register.Emitter1[deadletter.Letter]()
 }

@@ -11,12 +11,13 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"beamcdc/schemas/change"
+	"beamcdc/transforms/dofn"
 )
 
 func init() {
 	register.Function2x1(change.Supersede)
-	register.DoFn4x0[context.Context, []byte, change.Row, func(change.Row)](&rowOfKeyFn{})
-	register.DoFn4x0[beam.EventTime, []byte, change.Row, func(beam.EventTime, []byte, change.Row)](&arrivalFn{})
+	dofn.Register(func(f *rowOfKeyFn) dofn.Func { return dofn.Func4x0(f.ProcessElement) })
+	dofn.Register(func(f *arrivalFn) dofn.Func { return dofn.Func4x0(f.ProcessElement) })
 	register.Emitter1[change.Row]()
 	register.Emitter3[beam.EventTime, []byte, change.Row]()
 }

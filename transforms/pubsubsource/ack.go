@@ -7,10 +7,11 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"beamcdc/schemas/change"
+	"beamcdc/transforms/dofn"
 )
 
 func init() {
-	register.DoFn3x0[context.Context, change.Receipt, func(bool)](&ackFn{})
+	dofn.Register(func(f *ackFn) dofn.Func { return dofn.Func3x0(f.ProcessElement) })
 	register.Emitter1[bool]()
 	register.Function1x0(never)
 }

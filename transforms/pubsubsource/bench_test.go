@@ -13,15 +13,15 @@ import (
 
 	"cloud.google.com/go/pubsub/v2/apiv1/pubsubpb"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/ptest"
 
 	"beamcdc/schemas/change"
+	"beamcdc/transforms/dofn"
 	"beamcdc/transforms/pubsubsource/firehose"
 )
 
 func init() {
-	register.DoFn2x0[change.Message, func(change.Receipt)](&receiptFn{})
+	dofn.Register(func(f *receiptFn) dofn.Func { return dofn.Func2x0(f.ProcessElement) })
 }
 
 // receiptFn gives every message a receipt.

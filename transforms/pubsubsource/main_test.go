@@ -21,6 +21,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 
 	"beamcdc/schemas/change"
+	"beamcdc/transforms/dofn"
 )
 
 func TestMain(m *testing.M) { ptest.Main(m) }
@@ -118,7 +119,7 @@ func newSink(t *testing.T) *sink {
 }
 
 func init() {
-	register.DoFn2x0[change.Message, func(change.Receipt)](&sinkFn{})
+	dofn.Register(func(f *sinkFn) dofn.Func { return dofn.Func2x0(f.ProcessElement) })
 	register.Emitter1[change.Receipt]()
 }
 

@@ -14,6 +14,7 @@ import (
 	"beamcdc/schemas/change"
 
 	_ "beamcdc/transforms/coders" // of change.Message and change.Receipt
+	"beamcdc/transforms/dofn"
 )
 
 // namespace is where the package's metrics are.
@@ -27,10 +28,7 @@ const (
 )
 
 func init() {
-	register.DoFn5x2[
-		context.Context, *watermark, *sdf.LockRTracker, []byte, func(beam.EventTime, change.Message),
-		sdf.ProcessContinuation, error,
-	](&readFn{})
+	dofn.Register(func(f *readFn) dofn.Func { return dofn.Func5x2(f.ProcessElement) })
 	register.Emitter2[beam.EventTime, change.Message]()
 	beam.RegisterType(reflect.TypeFor[restriction]())
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"beamcdc/schemas/change"
+	"beamcdc/transforms/dofn"
 	"beamcdc/transforms/pubsubsource/firehose"
 )
 
@@ -267,7 +268,7 @@ func TestRead_OrderedSubscriptionIsRead(t *testing.T) {
 }
 
 func init() {
-	register.DoFn2x0[int, func(*change.Message) bool](&windowFn{})
+	dofn.Register(func(f *windowFn) dofn.Func { return dofn.Func2x0(f.ProcessElement) })
 	register.Function1x2(toOne)
 	register.Iter1[change.Message]()
 }

@@ -19,6 +19,7 @@ import (
 	"beamcdc/transforms/catalog"
 	_ "beamcdc/transforms/coders" // of events and receipts
 	"beamcdc/transforms/deadletter"
+	"beamcdc/transforms/dofn"
 )
 
 // Namespace is the namespace of this package's counters: truncates, each of which
@@ -35,10 +36,7 @@ const (
 )
 
 func init() {
-	register.DoFn5x2[
-		context.Context, *sdf.LockRTracker, change.RowChange, func(change.Receipt), func(deadletter.Letter),
-		sdf.ProcessContinuation, error,
-	](&truncateFn{})
+	dofn.Register(func(f *truncateFn) dofn.Func { return dofn.Func5x2(f.ProcessElement) })
 	register.Emitter1[change.Receipt]()
 	register.Emitter1[deadletter.Letter]()
 	beam.RegisterType(reflect.TypeFor[restriction]())
