@@ -10,6 +10,8 @@ import (
 	"cloud.google.com/go/pubsub/v2"
 	"cloud.google.com/go/pubsub/v2/apiv1/pubsubpb"
 	"google.golang.org/api/option"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"beamcdc/transforms/deadletter"
 )
@@ -171,7 +173,7 @@ func (t *topic) pull(ctx context.Context, within time.Duration) ([]*pubsubpb.Rec
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		if one.Err() != nil {
+		if one.Err() != nil || status.Code(err) == codes.DeadlineExceeded {
 			return nil, nil // it had nothing to give
 		}
 		return nil, err
