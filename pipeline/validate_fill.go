@@ -39,6 +39,14 @@ func (o *Options) validateFill(i int, report reporter) {
 		report("source.epoch", "%d is above %d: %s%s adds a revision to every sequence, and the epoch leaves no room for it",
 			o.Source.Epoch, uint64(change.MaxRevisedEpoch), at, asked)
 	}
+	if f := r.Fill.WithDefaults(); f.FirstSeen == "read" {
+		if r.MaxStaleness > 0 {
+			report(at+"max_staleness", "a row that fill.first_seen: read reads could be as old as that: leave one out")
+		}
+		if len(r.Enrich) > 0 {
+			report(at+"enrich", "the rows that fill.first_seen: read reads have its results, not what they were made from: leave one out")
+		}
+	}
 	if own := r.OwnColumns(); len(own) > 0 {
 		validateOwnColumns(r, own, at, report)
 	}

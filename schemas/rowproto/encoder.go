@@ -81,6 +81,7 @@ func (e *Encoder) appendRow(dst []byte, row []change.Column, o RowOptions) ([]by
 			err = ambiguousColumn()
 		case f.key:
 			err = missingKey("the row doesn't have it")
+		case o.Incomplete:
 		case o.AbsentUnavailable:
 			err = refused(ReasonUnavailable, "the source left it out, and it is not known")
 		case f.required:

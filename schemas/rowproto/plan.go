@@ -120,6 +120,9 @@ type RowOptions struct {
 	// AbsentUnavailable says that a column the row lacks is unchanged in the
 	// source rather than NULL: it is an error with ReasonUnavailable.
 	AbsentUnavailable bool
+	// Incomplete says that columns which the row lacks, required ones too, are left
+	// out for now: that the others can be encoded is asked.
+	Incomplete bool
 	// IgnoreUnknown drops columns that the table doesn't have.
 	IgnoreUnknown bool
 	// NullUnknown drops those of them that say nothing, NULL and its like: the table

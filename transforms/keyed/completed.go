@@ -7,16 +7,16 @@ import (
 	"strings"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"beamcdc/schemas/change"
 	"beamcdc/schemas/table"
 	"beamcdc/transforms/catalog"
 	"beamcdc/transforms/deadletter"
+	"beamcdc/transforms/dofn"
 )
 
 func init() {
-	register.DoFn5x1[context.Context, change.RowChange, func([]byte, change.Row), func(change.Receipt), func(deadletter.Letter), error](&completedFn{})
+	dofn.Register(func(f *completedFn) dofn.Func { return dofn.Func5x1(f.ProcessElement) })
 }
 
 // Completes reports whether a rule's rows are completed from their other changes
@@ -85,6 +85,28 @@ func (c *rowChange) about(e *change.Event) *change.Event {
 	other := *e
 	other.Message, other.Part, other.Parts = *c.cause, 0, 1
 	return &other
+}
+
+// precheck reports whether what there is of an incomplete row can be encoded, and else
+// makes its dead letter. A change that can't be must not be known to the others of its
+// row: they would be made with it, and become dead letters too (invariant 2). Where
+// columns are computed it can't be told before the row is complete.
+func (m *maker) precheck(ctx context.Context, d *destination, e *change.Event, c *rowChange, letter func(deadletter.Letter)) (bool, error) {
+	if c.kind != change.Upsert || d.enricher != nil {
+		return true, nil
+	}
+	check := *c
+	check.checked = true
+	if d.Rule.UnavailableValues == "fill" {
+		check.columns = slices.DeleteFunc(slices.Clone(c.columns), func(column change.Column) bool { return column.Value.Kind() == change.KindUnavailable })
+	}
+	_, err := m.row(ctx, d, e, &check)
+	if r := new(refusal); errors.As(err, &r) {
+		lettersCounter.Inc(ctx, 1)
+		letter(m.letter(e, r, slices.Concat(c.receipts, c.past)))
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // incomplete returns the i-th of the row changes that an event made, to be completed.

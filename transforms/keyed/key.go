@@ -64,6 +64,7 @@ type rowChange struct {
 	receipts []change.Receipt // the units of the message that rest with it
 	past     []change.Receipt // and those that rest with its row in the table's history, where that has one
 	revision uint32           // of a completed row; see Completes
+	checked  bool             // it is encoded to see whether it can be, as far as it is complete
 	cause    *change.Message  // that had it made, where that is not its event's; nil else
 }
 

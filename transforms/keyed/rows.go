@@ -11,10 +11,11 @@ import (
 	"beamcdc/transforms/catalog"
 	_ "beamcdc/transforms/coders" // of events, rows and receipts
 	"beamcdc/transforms/deadletter"
+	"beamcdc/transforms/dofn"
 )
 
 func init() {
-	register.DoFn8x1[context.Context, change.Event, func([]byte, change.Row), func([]byte, change.RowChange), func(change.RowChange), func(change.RowChange), func(change.Receipt), func(deadletter.Letter), error](&rowsFn{})
+	dofn.Register(func(f *rowsFn) dofn.Func { return dofn.Func8x1(f.ProcessElement) })
 	register.Emitter2[[]byte, change.Row]()
 	register.Emitter2[[]byte, change.RowChange]()
 	register.Emitter1[change.RowChange]()
@@ -94,6 +95,11 @@ func (f *rowsFn) ProcessElement(
 	}
 	if Completes(d.Rule) {
 		for i := range changes {
+			if ok, err := m.precheck(ctx, d, &e, &changes[i], letter); err != nil {
+				return err
+			} else if !ok {
+				continue
+			}
 			divertedCounter.Inc(ctx, 1)
 			c := d.incomplete(&e, changes, m.copies.row(&e), i)
 			if d.remembered() {

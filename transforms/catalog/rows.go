@@ -1,0 +1,172 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"strings"
+	"time"
+
+	"cloud.google.com/go/bigquery"
+	"cloud.google.com/go/civil"
+	"google.golang.org/api/iterator"
+
+	"beamcdc/schemas/change"
+	"beamcdc/schemas/table"
+)
+
+// MaxRows is how many rows [Catalog.Rows] is asked for at most.
+const MaxRows = 100
+
+// Rows reads the rows of these keys, each the values of the key's columns in order, by
+// one query, which sees every row that was acknowledged MaxStaleness before it began.
+// Rows that the table doesn't have are left out; the others come in no order. An error
+// is an [*Error].
+func (c *Catalog) Rows(ctx context.Context, t *table.Table, keys [][]change.Value) ([][]change.Column, error) {
+	q, err := c.rowsQuery(t, keys)
+	if err != nil {
+		return nil, err
+	}
+	all, err := q.Read(ctx)
+	if err != nil {
+		return nil, classify(t.Name, "reading rows", err)
+	}
+	var rows [][]change.Column
+	for {
+		var values []bigquery.Value
+		switch err := all.Next(&values); {
+		case errors.Is(err, iterator.Done):
+			return rows, nil
+		case err != nil:
+			return nil, classify(t.Name, "reading rows", err)
+		}
+		row := make([]change.Column, len(values))
+		for i, v := range values {
+			f := all.Schema[i]
+			row[i].Name = f.Name
+			if row[i].Value, err = rowValue(f, v); err != nil {
+				return nil, permanently(t.Name, "table %v: reading a row: column %s: %w", t.Name, f.Name, err)
+			}
+		}
+		rows = append(rows, row)
+	}
+}
+
+func (c *Catalog) rowsQuery(t *table.Table, keys [][]change.Value) (*bigquery.Query, error) {
+	var conditions []string
+	var parameters []bigquery.QueryParameter
+	for _, key := range keys {
+		if len(key) != len(t.PrimaryKey) {
+			return nil, permanently(t.Name, "table %v: reading rows: a key of %d columns, not %d", t.Name, len(key), len(t.PrimaryKey))
+		}
+		var equal []string
+		for i, v := range key {
+			name := fmt.Sprintf("p%d", len(parameters))
+			parameter, cast := keyParameter(v)
+			term := "@" + name
+			if cast {
+				term = "CAST(@" + name + " AS " + string(columnType(t, t.PrimaryKey[i])) + ")"
+			}
+			equal = append(equal, "`"+t.PrimaryKey[i]+"` = "+term)
+			parameters = append(parameters, bigquery.QueryParameter{Name: name, Value: parameter})
+		}
+		conditions = append(conditions, "("+strings.Join(equal, " AND ")+")")
+	}
+	q := c.client.Query("SELECT * FROM `" + t.Name.String() + "` WHERE " + strings.Join(conditions, " OR "))
+	q.Parameters = parameters
+	q.DisableQueryCache = true
+	if q.ProjectID = c.config.Project; q.ProjectID == "" {
+		q.ProjectID = t.Name.Project
+	}
+	return q, nil
+}
+
+func columnType(t *table.Table, name string) table.Type {
+	for i := range t.Columns {
+		if strings.EqualFold(t.Columns[i].Name, name) {
+			return t.Columns[i].Type
+		}
+	}
+	return table.String
+}
+
+// keyParameter returns a key's value as a query's parameter, and whether it is a text
+// that is to be cast to the column's type.
+func keyParameter(v change.Value) (parameter any, cast bool) {
+	switch v.Kind() {
+	case change.KindInt64:
+		return v.Int(), false
+	case change.KindBool:
+		return v.Bool(), false
+	case change.KindBytes:
+		return []byte(v.Text()), false
+	case change.KindString:
+		return v.Text(), false
+	case change.KindDate:
+		return civil.DateOf(time.Unix(v.Int()*secondsPerDay, 0).UTC()), false
+	case change.KindDateTime:
+		return civil.DateTimeOf(time.UnixMicro(v.Int()).UTC()), false
+	case change.KindTimestamp:
+		return time.UnixMicro(v.Int()).UTC(), false
+	case change.KindTime:
+		return civil.TimeOf(time.UnixMicro(v.Int()).UTC()), false
+	default: // a decimal
+		return v.Text(), true
+	}
+}
+
+// rowValue returns a column's or field's value as the query gave it, in the one form
+// that its type gives it.
+func rowValue(f *bigquery.FieldSchema, v bigquery.Value) (change.Value, error) {
+	if f.Repeated {
+		list, ok := v.([]bigquery.Value)
+		if !ok && v != nil {
+			return change.Value{}, fmt.Errorf("an array that is a %T", v)
+		}
+		element := *f
+		element.Repeated = false
+		elements := make([]change.Column, len(list))
+		for i := range list {
+			var err error
+			if elements[i].Value, err = rowValue(&element, list[i]); err != nil {
+				return change.Value{}, err
+			}
+		}
+		return change.Array(elements), nil
+	}
+	switch v := v.(type) {
+	case nil:
+		return change.Null(), nil
+	case []byte:
+		return change.Bytes(string(v)), nil
+	case float64:
+		return change.Float64(v), nil
+	case civil.Time:
+		midnight := civil.DateTime{Date: civil.Date{Year: 1970, Month: time.January, Day: 1}, Time: v}
+		return change.Time(midnight.In(time.UTC).UnixMicro()), nil
+	case *bigquery.IntervalValue:
+		return change.Interval(v.String()), nil
+	case *big.Rat:
+		return keyValue(v)
+	case string:
+		if f.Type == bigquery.JSONFieldType {
+			return change.JSON(v), nil
+		}
+		return change.String(v), nil
+	case []bigquery.Value:
+		if len(v) != len(f.Schema) {
+			return change.Value{}, fmt.Errorf("a STRUCT of %d fields, not %d", len(v), len(f.Schema))
+		}
+		fields := make([]change.Column, len(v))
+		for i := range v {
+			fields[i].Name = f.Schema[i].Name
+			var err error
+			if fields[i].Value, err = rowValue(f.Schema[i], v[i]); err != nil {
+				return change.Value{}, err
+			}
+		}
+		return change.Struct(fields), nil
+	}
+	return keyValue(v) // int64, bool, dates and times; a RANGE is an error
+}
