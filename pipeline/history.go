@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -35,4 +36,34 @@ func (o *Options) historyWriter() bqcdc.Config {
 	writer.Catalog = o.history().Histories
 	writer.Stage, writer.Namespace = history.Stage, history.Namespace
 	return writer
+}
+
+// validateHistories reports histories that would share a table with something else, as
+// far as names without placeholders tell; their names, and what rules share, is the
+// router's to tell.
+func (o *Options) validateHistories(router *table.Router, project string, report reporter) {
+	if router == nil {
+		return
+	}
+	letters, err := table.ParseName(o.DeadLetters.Table, project)
+	hasLetters := o.DeadLetters.Table != "" && err == nil
+	matches := router.Literals()
+	for _, m := range matches {
+		if m.History == (table.Name{}) {
+			continue
+		}
+		key := fmt.Sprintf("tables[%d].history", m.Index)
+		if hasLetters && m.History == letters {
+			report(key, "%v is the dead letters' table, too", m.History)
+		}
+		view := history.Distinct(m.History)
+		if hasLetters && view == letters {
+			report(key, "%v, the dead letters' table, has the name of its view without duplicates", view)
+		}
+		for _, other := range matches {
+			if other.Name == view || other.History == view {
+				report(key, "%v, a table of tables[%d], has the name of its view without duplicates", view, other.Index)
+			}
+		}
+	}
 }

@@ -87,9 +87,6 @@ func (o *Options) validateUnsupported(i int, report reporter) {
 			report(at+w.Key, "%s is not supported yet; it takes %s", word, strings.Join(w.Done, ", "))
 		}
 	}
-	if r.History != "" {
-		report(at+"history", "it is not supported yet")
-	}
 }
 
 // validateWords checks the words of a rule that was not read from a file, its

@@ -37,6 +37,7 @@ func (o *Options) validateTables(report reporter) {
 			report("dead_letters.table", "%v is the destination of a table, too", name)
 		}
 	}
+	o.validateHistories(router, project, report)
 	for i := range o.Tables {
 		o.validateUnsupported(i, report)
 		o.validateWords(i, report)
