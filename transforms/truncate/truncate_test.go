@@ -85,22 +85,26 @@ func sequence(n uint64) change.Sequence { return change.NewSequence(0, n, n, 1) 
 // row is a change of a row; "" deletes.
 func (w *world) row(t testing.TB, id int64, n uint64, text string) change.Row {
 	t.Helper()
-	key := []change.Column{{Name: "id", Value: change.Int64(id)}, {Name: "code", Value: change.String("c")}}
-	row := change.Row{Table: "p.shop.items", Schema: w.plan.Fingerprint(), Type: change.Upsert, Sequence: sequence(n), Message: change.Message{ID: fmt.Sprint(id, "@", n)}}
-	var err error
-	if text == "" {
-		row.Type = change.Delete
-		row.Data, err = w.plan.AppendDelete(nil, key, row.Sequence)
-	} else {
-		row.Data, err = w.plan.AppendUpsert(nil, append(key, change.Column{Name: "text", Value: change.String(text)}), row.Sequence, rowproto.RowOptions{})
-	}
-	if err == nil {
-		row.Key, err = w.plan.NewEncoder().AppendKey(nil, key)
-	}
+	row, err := rowOf(w.plan, id, sequence(n), text)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return row
+}
+
+func rowOf(plan *rowproto.Plan, id int64, s change.Sequence, text string) (row change.Row, err error) {
+	key := []change.Column{{Name: "id", Value: change.Int64(id)}, {Name: "code", Value: change.String("c")}}
+	row = change.Row{Table: "p.shop.items", Schema: plan.Fingerprint(), Type: change.Upsert, Sequence: s, Message: change.Message{ID: fmt.Sprint(id, "@", s)}}
+	if text == "" {
+		row.Type = change.Delete
+		row.Data, err = plan.AppendDelete(nil, key, s)
+	} else {
+		row.Data, err = plan.AppendUpsert(nil, append(key, change.Column{Name: "text", Value: change.String(text)}), s, rowproto.RowOptions{})
+	}
+	if err == nil {
+		row.Key, err = plan.NewEncoder().AppendKey(nil, key)
+	}
+	return row, err
 }
 
 // write writes rows as a worker does, of which each name is another.
@@ -128,9 +132,13 @@ func truncateAt(n, token uint64) change.RowChange {
 }
 
 // rows returns the table's rows, as texts by id.
-func (w *world) rows(t testing.TB) map[int64]string {
+func (w *world) rows(t testing.TB) map[int64]string { return w.rowsOf(t, "items") }
+
+func (w *world) count(t testing.TB) int { return len(w.rowsOf(t, "items")) }
+
+func (w *world) rowsOf(t testing.TB, name string) map[int64]string {
 	t.Helper()
-	rows, err := w.server.Rows(t.Context(), "shop", "items")
+	rows, err := w.server.Rows(t.Context(), "shop", name)
 	if err != nil {
 		t.Fatal(err)
 	}
