@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 
 	"cloud.google.com/go/bigquery"
 	"github.com/go-json-experiment/json/jsontext"
@@ -50,6 +51,11 @@ func (s *system) tables(ctx context.Context) ([]tableResult, error) {
 		if err := add(m.Name, m.Rule.Destination); err != nil {
 			return nil, err
 		}
+		if m.History != (table.Name{}) {
+			if err := add(m.History, m.Rule.History); err != nil {
+				return nil, err
+			}
+		}
 	}
 	if len(matches) == len(s.options.Tables) {
 		return results, nil
@@ -60,7 +66,9 @@ func (s *system) tables(ctx context.Context) ([]tableResult, error) {
 	}
 	letters, _ := table.ParseName(s.options.DeadLetters.Table, s.tableProject()) // no name where there is none
 	for _, name := range there {
-		if name == letters || slices.Contains(names, name) {
+		of := name
+		of.Table = strings.TrimSuffix(name.Table, "_distinct") // a history's view has nothing of its own
+		if name == letters || slices.Contains(names, name) || of != name && slices.Contains(there, of) {
 			continue
 		}
 		if err := add(name, name.Dataset+"."+name.Table); err != nil {
