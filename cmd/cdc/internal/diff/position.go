@@ -33,7 +33,9 @@ func (p *Postgres) Settled(ctx context.Context, keys []Key) (Position, []Row, er
 		return at, nil, err
 	}
 	var next, oldest uint64
-	err = p.query(ctx, "SELECT txid_snapshot_xmax(txid_current_snapshot())", nil, func(v [][]byte) error {
+	// A number of our own is higher than those of all that have written before. That a
+	// snapshot ends at is not: it is the one after the last that has ended.
+	err = p.query(ctx, "SELECT txid_current()", nil, func(v [][]byte) error {
 		_, err := fmt.Sscan(string(v[0]), &next)
 		return err
 	})
