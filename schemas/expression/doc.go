@@ -32,6 +32,39 @@
 // since part counts within a message and is 0 in most; add what the source counts by:
 // "[data.ts, data.seq]", "[lsn(data.lsn), part]".
 //
+// # Rows
+//
+// The expressions of enrich ([CompileRow]) see data, attributes, ordering_key, message_id,
+// publish_time, table, op, commit_time and part alike, and
+//
+//	row       the row as it is at the step: row.total, row.`a name`
+//	before    the row before the change: whole where the source tells all of it, else its
+//	          key alone; has(before.total) tells
+//	sequence  the change's sequence, in BigQuery's form
+//	position  the source's own
+//
+// commit_time is null where unknown. A column has its table's type, where that is known:
+//
+//	BOOL bool, INT64 int, FLOAT64 double, BYTES bytes, TIMESTAMP timestamp
+//	NUMERIC, BIGNUMERIC            decimal, exact
+//	STRING, INTERVAL, GEOGRAPHY    string
+//	DATE, TIME, DATETIME           string: "2026-03-09", "09:28:27.903734",
+//	                               "2026-03-09T09:28:27.903734", whose order is the times'
+//	JSON, STRUCT, RANGE            what the document or struct holds
+//	ARRAY                          list
+//
+// Any may be null. Decimals have +, -, *, comparisons with a decimal or a whole number on
+// the right, and
+//
+//	decimal("1.19")     a decimal of a text or a whole number; not of a double
+//	round(d, 2)         with so many digits after the point, halves away from zero
+//	divide(a, b, 2)     the same of a quotient
+//	string(d), int(d)   exactly, or an error
+//	double(d)           the nearest double
+//
+// What an expression gives must be what the column holds: an int or a decimal for a
+// NUMERIC, never a double; a list for an ARRAY, a map for a STRUCT or JSON.
+//
 // What is misspelled or of the wrong type is an error when the expression is
 // compiled, as far as CEL can tell. Errors of evaluation hold no value.
 package expression
