@@ -18,7 +18,8 @@
 //	where     A CEL expression; the rows for which it holds stay.
 //	metadata  Gives columns what is known of the change: {committed_at: commit_time}, or
 //	          publish_time (TIMESTAMPs), sequence, operation, position, source_table,
-//	          transaction, message_id (STRINGs); NULL where it is not known.
+//	          message_id (STRINGs); NULL where it is not known. What more a format tells
+//	          is in the message: set: {transaction: string(data.source.txId)}.
 //	rename    {cust: customer}; all at once, so that {a: b, b: a} swaps two.
 //	drop      [note]
 //	mask      {columns: [email], by: sha256, key: {secret: projects/P/secrets/S}} or file or env.

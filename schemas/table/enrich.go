@@ -95,14 +95,13 @@ const (
 	MetadataOperation   Metadata = "operation"    // create, update, snapshot
 	MetadataPosition    Metadata = "position"     // the source's own, as its log writes it; NULL where unknown
 	MetadataTable       Metadata = "source_table" // the source's name of the table
-	MetadataTransaction Metadata = "transaction"  // the source's; NULL where the message doesn't tell
 	MetadataMessageID   Metadata = "message_id"   // Pub/Sub's
 )
 
 // Metadatas are all of them.
 var Metadatas = []Metadata{
 	MetadataCommitTime, MetadataPublishTime, MetadataSequence, MetadataOperation,
-	MetadataPosition, MetadataTable, MetadataTransaction, MetadataMessageID,
+	MetadataPosition, MetadataTable, MetadataMessageID,
 }
 
 // Type returns the type of a column that holds it.
