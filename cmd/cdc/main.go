@@ -4,6 +4,7 @@
 //	cdc diff              compare a source's table with BigQuery's, and repair it
 //	cdc changes TABLE     follow a table's own change history
 //	cdc dead-letters      list, show and replay what could not be processed
+//	cdc rebuild [TABLE]   print the query that makes a table of its history
 //
 // Exit status: 0 done, 1 it could not run, 2 bad usage or input; of diff 0 equal, 1
 // different, 2 trouble.
@@ -29,6 +30,7 @@ Commands:
                     table in BigQuery, and publish what repairs it
   changes TABLE     follow a BigQuery table's own change history, so that a second table can
   dead-letters      list, show and replay what the pipeline could not process
+  rebuild [TABLE]   print the query that makes a table of its history
 
 Run "cdc COMMAND -h" for a command's arguments.
 `
@@ -55,6 +57,8 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		err = changesCommand(interruptible(), args[1:], stdout, stderr)
 	case "dead-letters":
 		err = deadLettersCommand(interruptible(), args[1:], stdout, stderr)
+	case "rebuild":
+		err = rebuildCommand(interruptible(), args[1:], stdout, stderr)
 	case "-h", "-help", "--help", "help":
 		_, err = io.WriteString(stdout, usage)
 	default:

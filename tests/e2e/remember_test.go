@@ -75,6 +75,17 @@ func TestExample_history(t *testing.T) {
 	if diff := cmp.Diff(query("SELECT * FROM shop.stock ORDER BY sku"), query("SELECT * FROM ("+rebuild+") ORDER BY sku")); diff != "" {
 		t.Errorf("the table and what its history makes of it (-table +history):\n%s", diff)
 	}
+	// The command prints the README's query, in its own words.
+	rebuildCommand := exec.CommandContext(ctx, binary(t, "cdc"), "rebuild", "-config", filepath.Join(example, "pipeline.yaml"), "-bigquery_rest_endpoint", address,
+		"-bigquery_grpc_endpoint", "127.0.0.1:1", "shop.stock") // which it doesn't connect to
+	rebuildCommand.Stderr = os.Stderr
+	printed, err := rebuildCommand.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, query, _ := strings.Cut(string(printed), "\n"); strings.Join(strings.Fields(query), " ") != strings.Join(strings.Fields(rebuild), " ")+";" {
+		t.Errorf("cdc rebuild prints\n%s\nand the README has\n%s", query, rebuild)
+	}
 	want := []string{
 		`[create UPSERT {"sku":"bolt"} {"sku":"bolt","quantity":10,"price":"0.25"}]`,
 		`[update UPSERT {"sku":"bolt"} {"sku":"bolt","quantity":8,"price":"0.25"}]`,
