@@ -14,6 +14,7 @@ import (
 	"cloud.google.com/go/bigquery"
 	"google.golang.org/api/option"
 
+	"beamcdc/cmd/cdc/internal/configured"
 	"beamcdc/cmd/cdc/internal/diff"
 	"beamcdc/pipeline"
 	"beamcdc/schemas/change"
@@ -44,7 +45,8 @@ makes a dead letter of. Exit status: 0 equal, 1 different, 2 trouble.
                   and table move. 0 is for sources that rest. Defaults to 10s, or the
                   table's max_staleness if that is longer: BigQuery shows rows that old
   -chunk ROWS     how many rows a range has that is compared by its hash. Defaults to 10000
-  -bigquery_rest_endpoint URL   of an emulator; beats the configuration's
+  -bigquery_rest_endpoint URL   of an emulator. This and the others of cmd/launch beat the
+                  configuration's
 
   -repair         publish what the source has of each row that differs, deletes included:
                   the way to mend a table that takes no UPDATE, DELETE or MERGE
@@ -79,10 +81,11 @@ func (e *statusError) Unwrap() error { return e.err }
 
 // diffFlags are what the user asks for.
 type diffFlags struct {
-	config, table, source, file, output, endpoint, topic, sequence string
-	values, repair                                                 bool
-	recheck                                                        time.Duration
-	chunk                                                          int
+	configuration                                *configured.Flags
+	table, source, file, output, topic, sequence string
+	values, repair                               bool
+	recheck                                      time.Duration
+	chunk                                        int
 }
 
 func diffCommand(ctx context.Context, args []string, stdout, stderr io.Writer) error {
@@ -90,12 +93,11 @@ func diffCommand(ctx context.Context, args []string, stdout, stderr io.Writer) e
 	flags := flag.NewFlagSet("diff", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	flags.Usage = func() {} // a bad flag gets one line
-	flags.StringVar(&f.config, "config", "", "")
+	f.configuration = configured.Add(flags)
 	flags.StringVar(&f.table, "table", "", "")
 	flags.StringVar(&f.source, "source", "", "")
 	flags.StringVar(&f.file, "file", "", "")
 	flags.StringVar(&f.output, "output", "table", "")
-	flags.StringVar(&f.endpoint, "bigquery_rest_endpoint", "", "")
 	flags.StringVar(&f.topic, "topic", "", "")
 	flags.StringVar(&f.sequence, "sequence", "", "")
 	flags.BoolVar(&f.values, "values", false, "")
@@ -111,10 +113,17 @@ func diffCommand(ctx context.Context, args []string, stdout, stderr io.Writer) e
 	case flags.NArg() > 0:
 		return fmt.Errorf("%w: diff takes no argument %q", errUsage, flags.Arg(0))
 	}
+	o, err := f.configuration.Options()
+	if errors.Is(err, configured.ErrNoFile) {
+		return fmt.Errorf("%w: %w", errUsage, err)
+	}
+	if err != nil {
+		return &statusError{2, err}
+	}
 	if err := f.check(); err != nil {
 		return fmt.Errorf("%w: %w", errUsage, err)
 	}
-	found, err := f.run(ctx, stdout, stderr)
+	found, err := f.run(ctx, o, stdout, stderr)
 	switch {
 	case err != nil:
 		return &statusError{2, err}
@@ -126,8 +135,6 @@ func diffCommand(ctx context.Context, args []string, stdout, stderr io.Writer) e
 
 func (f *diffFlags) check() error {
 	switch {
-	case f.config == "":
-		return errors.New("-config is missing: the pipeline's configuration")
 	case (f.source == "") == (f.file == ""):
 		return errors.New("give one of -source and -file")
 	case f.output != "table" && f.output != "json":
@@ -150,13 +157,8 @@ func (f *diffFlags) check() error {
 }
 
 // run compares, and returns how many rows differ.
-func (f *diffFlags) run(ctx context.Context, stdout, stderr io.Writer) (int64, error) {
-	o, err := pipeline.Load(f.config)
-	if err != nil {
-		return 0, err
-	}
-	if f.endpoint != "" {
-		o.Runtime.BigQueryRESTEndpoint = f.endpoint
+func (f *diffFlags) run(ctx context.Context, o pipeline.Options, stdout, stderr io.Writer) (int64, error) {
+	if o.Runtime.BigQueryRESTEndpoint != "" {
 		o.Runtime.BigQueryGRPCEndpoint = cmp.Or(o.Runtime.BigQueryGRPCEndpoint, "127.0.0.1:1") // which is not asked
 	}
 	if err := o.Validate(); err != nil {
@@ -258,7 +260,7 @@ func (f *diffFlags) destination(ctx context.Context, o pipeline.Options) (*catal
 	}
 	match, found := tables.Route(f.table)
 	if !found {
-		return nil, fmt.Errorf("no rule of %s is for %s", f.config, f.table)
+		return nil, fmt.Errorf("no rule of the configuration is for %s", f.table)
 	}
 	return tables.Destination(ctx, match)
 }
