@@ -71,3 +71,40 @@ func TestSinks(t *testing.T) {
 		})
 	}
 }
+
+// The changes of a message of many can't each carry its data: whatever the sink and
+// the stage, its letters have it, and the other rows are written.
+func TestSinks_manyChanges(t *testing.T) {
+	change := func(kind, id, status string) string {
+		return fmt.Sprintf(`{"kind":"insert","schema":"public","table":"orders","columnnames":["order_id","status"],"columntypes":[%q,"text"],"columnvalues":[%s,%q]}`, kind, id, status)
+	}
+	m := message{data: `{"xid":901,"nextlsn":"0/10","timestamp":"2025-03-09 08:07:06.005004+00","change":[` + strings.Join([]string{
+		change("bigint", "1", "placed"), change("text", `"two"`, "placed"), change("text", `"three"`, "placed"), change("bigint", "4", strings.Repeat("x", 9_500_000)),
+	}, ",") + `]}`}
+	for name, sink := range map[string]string{
+		"topic":     "{topic: projects/demo/topics/dead}",
+		"table":     "{table: ops.dead_letters}",
+		"directory": fmt.Sprintf("{directory: %q}", filepath.Join(t.TempDir(), "dead")),
+	} {
+		t.Run(name, func(t *testing.T) {
+			config := strings.NewReplacer("{topic: projects/demo/topics/dead}", sink, "format: debezium", "format: wal2json").Replace(fmt.Sprintf(ordersConfig, "200ms"))
+			out := runLocal(t, config, []message{m})
+			if diff := cmp.Diff([]row{{"order_id": "1", "status": "placed"}}, out.Tables["shop.orders"]); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+			got := map[string]int{}
+			for _, l := range out.DeadLetters {
+				if l.Data != m.data {
+					t.Errorf("the %s letter has %d bytes, want the message's %d", l.Stage, len(l.Data), len(m.data))
+				}
+				got[l.Stage+" "+l.Reason]++
+			}
+			if diff := cmp.Diff(map[string]int{"key bad_value": 2, "write row_too_large": 1}, got); diff != "" {
+				t.Errorf("letters, -want +got:\n%s", diff)
+			}
+			if !balanced(out.Counts) {
+				t.Errorf("counts: %v", out.Counts)
+			}
+		})
+	}
+}
