@@ -40,10 +40,8 @@ func (o *Options) validateEnrich(i int, project string, report reporter) {
 	}
 	var rows *rowproto.Plan
 	if o.CreateTables && len(r.Columns) > 0 && len(r.PrimaryKey) > 0 {
-		completed, problems := enrichment.Complete(r)
-		if len(problems) == 0 {
-			rows = exampleRows(r, completed, project)
-		}
+		completed, _ := enrichment.Complete(r) // what is wrong with its expressions is found below
+		rows = exampleRows(r, completed, project)
 	}
 	_, problems := enrichment.Compile(r.Enrich, rows, enrich.Open(r))
 	for _, err := range problems {

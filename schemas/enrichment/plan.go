@@ -182,18 +182,18 @@ func (c *compiler) set(assignments []table.Assignment) []assignment {
 		if slices.ContainsFunc(assignments[:i], func(b table.Assignment) bool { return strings.EqualFold(a.Column, b.Column) }) {
 			c.report(key, fmt.Errorf("column %s is set twice in one step", a.Column))
 		}
+		r := c.expression(key, a.Expression)
+		if r == nil {
+			continue // what follows from that is not told
+		}
 		field := expression.Field{Name: a.Column}
 		column, err := c.output(c.step, a.Column)
 		c.report(key, cmp.Or(err, readsAgain(column)))
 		if column != nil {
 			field.Type, field.Mode = column.Type, column.Mode
 		}
-		if r := c.expression(key, a.Expression); r != nil {
-			if err := r.Check(field); err != nil {
-				c.report(key, err)
-			}
-			compiled = append(compiled, assignment{field, r})
-		}
+		c.report(key, r.Check(field))
+		compiled = append(compiled, assignment{field, r})
 	}
 	return compiled
 }

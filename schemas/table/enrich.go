@@ -19,15 +19,15 @@ func (s *Step) Kind() string {
 	switch {
 	case s.Lookup != nil:
 		return "lookup"
-	case s.Set != nil:
+	case len(s.Set) > 0:
 		return "set"
 	case s.Where != "":
 		return "where"
-	case s.Metadata != nil:
+	case len(s.Metadata) > 0:
 		return "metadata"
-	case s.Rename != nil:
+	case len(s.Rename) > 0:
 		return "rename"
-	case s.Drop != nil:
+	case len(s.Drop) > 0:
 		return "drop"
 	case s.Mask != nil:
 		return "mask"
