@@ -81,7 +81,6 @@ type dialect struct {
 	concat func(parts []string) string
 	md5    string // in hexadecimal, of %s
 	word   string // the number of eight digits of %[1]s, from the %[2]d-th on
-	lock   string // after a SELECT, keeps others from changing what it has read
 }
 
 // statement is SQL under construction, with its arguments.

@@ -111,7 +111,8 @@ func pairs(t testing.TB) *Table {
 	compared, err := NewTable("public.pairs", &table.Table{
 		Name: table.Name{Project: "p", Dataset: "d", Table: "pairs"}, PrimaryKey: []string{"a", "b"},
 		Columns: []table.Column{
-			{Name: "a", Type: table.Int64, Mode: table.Required}, {Name: "b", Type: table.String, Mode: table.Required},
+			{Name: "a", Type: table.Int64, Mode: table.Required},
+			{Name: "b", Type: table.String, Mode: table.Required},
 			{Name: "v", Type: table.Numeric, BadValues: table.PolicyClamp},
 		},
 	}, []string{"a", "b", "v"})

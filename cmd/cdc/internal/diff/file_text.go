@@ -149,6 +149,7 @@ func untyped(v jsontext.Value) change.Value {
 		if err == nil {
 			return change.Text(string(text))
 		}
+	default: // an array or an object
 	}
 	return change.Raw(string(v))
 }

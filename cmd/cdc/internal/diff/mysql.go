@@ -210,8 +210,9 @@ func (m *MySQL) myDialect() dialect {
 				return "(" + placeholder + " = 'true')"
 			case table.Timestamp: // CAST knows no zone; the session is in UTC
 				return "CAST(TRIM(TRAILING 'Z' FROM " + placeholder + ") AS DATETIME(6))"
+			default:
+				return "CAST(" + placeholder + " AS " + types[c.Type] + ")"
 			}
-			return "CAST(" + placeholder + " AS " + types[c.Type] + ")"
 		},
 		native: func(c *Column, placeholder string) string {
 			if c.Type == table.String && m.formOf(c) == formText {
@@ -243,8 +244,9 @@ func (m *MySQL) canonicalText(c *Column) string {
 		return "DATE_FORMAT(" + name + ", '%Y-%m-%d %H:%i:%s.%f')"
 	case formText:
 		return "CONVERT(" + name + " USING utf8mb4)"
+	default:
+		return "CAST(" + name + " AS CHAR)"
 	}
-	return "CAST(" + name + " AS CHAR)"
 }
 
 // myValue reads the text that the server writes of a value, and gives the value

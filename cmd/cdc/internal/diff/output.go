@@ -151,15 +151,16 @@ func rowObject(t *Table, row *Row, names []string) object {
 
 func (p *Printer) line(t *Table, d *Difference) string {
 	key, _ := marshal(t.KeyObject(d.Key))
-	line := fmt.Sprintf("%-9s  %s", d.Kind, key)
+	var line strings.Builder
+	fmt.Fprintf(&line, "%-9s  %s", d.Kind, key)
 	if len(d.Columns) > 0 {
-		line += "  " + strings.Join(d.Columns, ", ")
+		line.WriteString("  " + strings.Join(d.Columns, ", "))
 	}
 	if d.Reason != "" {
-		line += "  (" + d.Reason + ")"
+		line.WriteString("  (" + d.Reason + ")")
 	}
 	if d.Moving {
-		line += "  (the source's row goes on changing)"
+		line.WriteString("  (the source's row goes on changing)")
 	}
 	if p.Values {
 		for _, side := range []struct {
@@ -168,9 +169,9 @@ func (p *Printer) line(t *Table, d *Difference) string {
 		}{{"source", d.source}, {"BigQuery", d.bigquery}} {
 			if side.row != nil {
 				values, _ := marshal(rowObject(t, side.row, d.Columns))
-				line += fmt.Sprintf("\n           %-8s  %s", side.name, values)
+				fmt.Fprintf(&line, "\n           %-8s  %s", side.name, values)
 			}
 		}
 	}
-	return line
+	return line.String()
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -43,13 +44,11 @@ func OpenPostgres(ctx context.Context, dsn, name string) (*Postgres, error) {
 	}
 	// All values come as the text that their types write, in these settings.
 	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol
-	for setting, value := range map[string]string{
+	maps.Copy(config.ConnConfig.RuntimeParams, map[string]string{
 		"application_name": "cdc diff", "client_encoding": "UTF8", "timezone": "UTC", "datestyle": "ISO", "intervalstyle": "iso_8601",
 		"extra_float_digits": "3", "bytea_output": "hex", "lc_monetary": "C", "standard_conforming_strings": "on",
 		"default_transaction_read_only": "on",
-	} {
-		config.ConnConfig.RuntimeParams[setting] = value
-	}
+	})
 	p := &Postgres{SettleFor: 5 * time.Minute}
 	var found bool
 	if p.schema, p.name, found = strings.Cut(name, "."); !found {
@@ -269,6 +268,7 @@ func (p *Postgres) canonicalText(c *Column) string {
 			at = name + " AT TIME ZONE 'UTC'"
 		}
 		return "CASE WHEN isfinite(" + name + ") AND " + at + " >= '0001-01-01' THEN to_char(" + at + ", 'YYYY-MM-DD HH24:MI:SS.US') ELSE " + name + "::text END"
+	default:
+		return p.writes(c)
 	}
-	return p.writes(c)
 }

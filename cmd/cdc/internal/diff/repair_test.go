@@ -27,12 +27,20 @@ func typesTable(t *testing.T) *Table {
 	t.Helper()
 	columns := []table.Column{
 		{Name: "id", Type: table.Int64, Mode: table.Required},
-		{Name: "b", Type: table.Bool}, {Name: "u", Type: table.Numeric, From: table.FromUnsigned}, {Name: "f", Type: table.Float64},
-		{Name: "n", Type: table.Numeric, From: table.FromDecimal, FromScale: 2}, {Name: "s", Type: table.String},
-		{Name: "raw", Type: table.Bytes, From: table.FromHex}, {Name: "d", Type: table.Date, From: table.FromDays},
-		{Name: "t", Type: table.Time, From: table.FromMicros}, {Name: "dt", Type: table.DateTime, From: table.FromMillis},
-		{Name: "ts", Type: table.Timestamp, From: table.FromMicros}, {Name: "i", Type: table.Interval}, {Name: "j", Type: table.JSON},
-		{Name: "a", Type: table.Numeric, Mode: table.Repeated, From: table.FromDecimal}, {Name: "null", Type: table.String},
+		{Name: "b", Type: table.Bool},
+		{Name: "u", Type: table.Numeric, From: table.FromUnsigned},
+		{Name: "f", Type: table.Float64},
+		{Name: "n", Type: table.Numeric, From: table.FromDecimal, FromScale: 2},
+		{Name: "s", Type: table.String},
+		{Name: "raw", Type: table.Bytes, From: table.FromHex},
+		{Name: "d", Type: table.Date, From: table.FromDays},
+		{Name: "t", Type: table.Time, From: table.FromMicros},
+		{Name: "dt", Type: table.DateTime, From: table.FromMillis},
+		{Name: "ts", Type: table.Timestamp, From: table.FromMicros},
+		{Name: "i", Type: table.Interval},
+		{Name: "j", Type: table.JSON},
+		{Name: "a", Type: table.Numeric, Mode: table.Repeated, From: table.FromDecimal},
+		{Name: "null", Type: table.String},
 	}
 	var names []string
 	for _, c := range columns {
@@ -69,11 +77,13 @@ func TestRepairer_types(t *testing.T) {
 	} {
 		compared.Source = connector
 		var published []Message
-		r := Repairer{Table: compared, Settler: &settled{at, []Row{row}}, Now: func() time.Time { return time.UnixMilli(1741507626005) },
+		r := Repairer{
+			Table: compared, Settler: &settled{at, []Row{row}}, Now: func() time.Time { return time.UnixMilli(1741507626005) },
 			Publish: func(_ context.Context, messages []Message) error {
 				published = append(published, messages...)
 				return nil
-			}}
+			},
+		}
 		gone := key
 		gone.order += "x"
 		n, err := r.Repair(context.Background(), []Difference{{Kind: Different, Key: key}, {Kind: Extra, Key: gone}, {Kind: Refused, Key: key}})

@@ -127,7 +127,7 @@ func sameFloat(a, b []byte) bool {
 		return math.Float64frombits(bits)
 	}
 	x, y := number(a), number(b)
-	return x == y || x != x && y != y //nolint:gocritic // NaN alone differs from itself
+	return x == y || x != x && y != y // NaN alone differs from itself
 }
 
 // sameGeography compares texts without regard to blanks and case: POINT(1 2) is
