@@ -40,7 +40,7 @@
 //	create, update, snapshot   one row: UPSERT
 //	delete                     one row: DELETE, without after
 //	update of the key          two rows, both operation update: DELETE of the old key, UPSERT of the new one
-//	truncate                   is in the history where the pipeline keeps it (see below)
+//	truncate                   one row, without a key, with truncates: delete_keys; else none, since the table keeps its rows
 //	a change that becomes a    none: the dead letter stands for table and history, and its replay gives both
 //	dead letter before it is
 //	written
@@ -75,7 +75,10 @@
 //
 // With unavailable_values: fill the query takes each column's last value since the row's
 // last DELETE. It does not follow a row whose key changed: what its source left out then is
-// NULL until it is sent. With deletes: soft it makes the table of hard deletes.
+// NULL until it is sent. With deletes: soft it makes the table of hard deletes. Where
+// unknown_columns: add puts a value into a column beside its own, the history has a dead
+// letter for that change. A rule with enrich takes no history: it would keep what the
+// steps hide.
 //
 // Changes that a user's sequence gives equal numbers have no order in the table, nor here:
 // the later published wins.

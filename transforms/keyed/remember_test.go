@@ -19,6 +19,7 @@ func remembering(t *testing.T) *rowsFn {
 	for i := range config.Rules {
 		if source := config.Rules[i].Source; source == "public.orders" || source == "public.tombstones" {
 			config.Rules[i].History = config.Rules[i].Destination + "_history"
+			config.Rules[i].Truncates = "delete_keys"
 		}
 	}
 	f := &rowsFn{Catalog: config, Rows: RowsConfig{Histories: true, FilterUnlisted: true}}
@@ -46,7 +47,7 @@ func restedOf(ctx context.Context, f *rowsFn, events ...change.Event) (*rested, 
 	}
 	rest := func(receipt change.Receipt) { take([]change.Receipt{receipt}) }
 	letter := func(l deadletter.Letter) { take(l.Receipts) }
-	truncate := func(change.RowChange) {}
+	truncate := func(c change.RowChange) { take(c.Receipts) }
 	f.StartBundle(emit, divert, remember, truncate, rest, letter)
 	for i := range events {
 		if err := f.ProcessElement(ctx, events[i], emit, divert, remember, truncate, rest, letter); err != nil {
@@ -65,6 +66,7 @@ func TestRows_remember(t *testing.T) {
 		event("1", "public.orders", change.OpCreate, "id=5 v=a"), event("2", "public.orders", change.OpSnapshot, "id=5 v=a"),
 		update, bad, event("5", "public.orders", change.OpDelete, "id=6"),
 		event("6", "public.arrival", change.OpCreate, "id=5 v=a"), event("7", "public.else", change.OpCreate, "id=5"),
+		event("8", "public.orders", change.OpTruncate, ""),
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -79,6 +81,7 @@ func TestRows_remember(t *testing.T) {
 		"3 update DELETE of demo.shop.orders at 7/5/5/0 1 before 2",
 		"3 update UPSERT of demo.shop.orders at 7/5/5/1 2 before 2",
 		"5 delete DELETE of demo.shop.orders at 7/5/5/1 1 before 0",
+		"8 truncate INVALID of demo.shop.orders at 7/5/5/1 0 before 0",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -71,6 +71,12 @@ func (f *rowsFn) ProcessElement(
 		var c change.RowChange
 		if c, err = d.truncated(&e, receipts); err == nil {
 			truncatesCounter.Inc(ctx, 1)
+			if d.remembered() {
+				past := c
+				past.Event.Sequence, _, _ = d.order.of(&e) // without a revision, as a history has them
+				c.Receipts, past.Receipts = deadletter.Fork(&e.Message, e.Part, e.Parts)
+				remember(past)
+			}
 			truncate(c)
 			return nil
 		}
