@@ -28,7 +28,8 @@ var evolving = &table.Table{
 		{Name: "doc", Type: table.JSON},
 		{Name: "tags", Type: table.Int64, Mode: table.Repeated},
 		{Name: "address", Type: table.Struct, Fields: []table.Column{
-			{Name: "city", Type: table.String, Mode: table.Required}, {Name: "no", Type: table.Int64},
+			{Name: "city", Type: table.String, Mode: table.Required},
+			{Name: "no", Type: table.Int64},
 			{Name: "geo", Type: table.Struct, Fields: []table.Column{{Name: "lat", Type: table.Float64}}},
 		}},
 		{Name: "lines", Type: table.Struct, Mode: table.Repeated, Fields: []table.Column{{Name: "sku", Type: table.String}}},
@@ -115,9 +116,11 @@ func TestEvolve(t *testing.T) {
 		{"array with NULL", table.Growth{}, column("c", elements(change.Int64(1), change.Null())), []string{"ADD COLUMN `c` JSON"}, ""},
 		{"array of arrays", table.Growth{}, column("c", elements(elements(change.Int64(1)))), []string{"ADD COLUMN `c` JSON"}, ""},
 		{
-			"struct", table.Growth{},
+			"struct",
+			table.Growth{},
 			column("c", change.Struct([]change.Column{column("a", change.Int64(1)), column("b", change.Null()), column("d", change.Struct([]change.Column{column("e", change.Date(1))}))})),
-			[]string{"ADD COLUMN `c` STRUCT<`a` INT64, `d` STRUCT<`e` DATE>>"}, "",
+			[]string{"ADD COLUMN `c` STRUCT<`a` INT64, `d` STRUCT<`e` DATE>>"},
+			"",
 		},
 		{"struct of illegal names", table.Growth{}, column("c", change.Struct([]change.Column{column("a.b", change.Int64(1))})), []string{"ADD COLUMN `c` JSON"}, ""},
 		{"Debezium's variable decimal", table.Growth{}, column("c", change.Struct([]change.Column{column("scale", change.Int64(1)), column("value", change.Bytes("\x05"))})), []string{"ADD COLUMN `c` NUMERIC"}, ""},
@@ -140,8 +143,11 @@ func TestEvolve(t *testing.T) {
 		{"number, typed only", table.Growth{Untyped: "reject"}, column("c", change.Number("7")), nil, ReasonUnknownColumn},
 		{"object, typed only", table.Growth{Untyped: "reject"}, column("c", change.Raw(`{}`)), nil, ReasonUnknownColumn},
 		{
-			"configured", table.Growth{Untyped: "reject", Configured: []table.Column{{Name: "C", Type: table.Timestamp, From: table.FromMillis, Mode: table.Required}}},
-			column("c", change.Number("7")), []string{"ADD COLUMN `c` TIMESTAMP"}, "",
+			"configured",
+			table.Growth{Untyped: "reject", Configured: []table.Column{{Name: "C", Type: table.Timestamp, From: table.FromMillis, Mode: table.Required}}},
+			column("c", change.Number("7")),
+			[]string{"ADD COLUMN `c` TIMESTAMP"},
+			"",
 		},
 		// REQUIRED.
 		{"NULL in a REQUIRED column", table.Growth{}, column("name", change.Null()), []string{"ALTER COLUMN `name` DROP NOT NULL"}, ""},
@@ -169,11 +175,14 @@ func TestEvolve(t *testing.T) {
 		{"a key's value", table.Growth{}, column("id2", change.Null()), nil, ""},
 		// STRUCTs.
 		{
-			"new fields", table.Growth{}, column("address", change.Raw(`{"city":"Ulm","zip":"89073","geo":{"lat":1,"lon":9.5},"none":null}`)),
+			"new fields",
+			table.Growth{},
+			column("address", change.Raw(`{"city":"Ulm","zip":"89073","geo":{"lat":1,"lon":9.5},"none":null}`)),
 			[]string{
 				"ALTER COLUMN `address` SET DATA TYPE STRUCT<`city` STRING NOT NULL, `no` INT64, `geo` STRUCT<`lat` FLOAT64>, `zip` STRING>",
 				"ALTER COLUMN `address` SET DATA TYPE STRUCT<`city` STRING NOT NULL, `no` INT64, `geo` STRUCT<`lat` FLOAT64, `lon` NUMERIC>>",
-			}, "",
+			},
+			"",
 		},
 		{"a field's NULL", table.Growth{}, column("address", change.Struct([]change.Column{column("city", change.Null())})), []string{"ALTER COLUMN `address` SET DATA TYPE STRUCT<`city` STRING, `no` INT64, `geo` STRUCT<`lat` FLOAT64>>"}, ""},
 		{"a field's absence", table.Growth{}, column("address", change.Raw(`{"no":1}`)), []string{"ALTER COLUMN `address` SET DATA TYPE STRUCT<`city` STRING, `no` INT64, `geo` STRUCT<`lat` FLOAT64>>"}, ""},

@@ -108,7 +108,7 @@ func (h *hints) add(columns, configured []Column, path, at string, primaryKey []
 			h.report(key+".name", name, "BigQuery's table has no such column; add it there (ALTER TABLE … ADD COLUMN), or take it out of the configuration")
 			continue
 		}
-		if !sameType(c, hint) && !(h.grows && Holds(c.Type, hint.Type)) {
+		if !sameType(c, hint) && (!h.grows || !Holds(c.Type, hint.Type)) {
 			configured := *hint
 			configured.Type = cmp.Or(hint.Type, c.Type) // where it leaves the type out, the mode differs
 			h.report(key+".type", name, "it is of type %s, and in BigQuery of type %s; make the configuration agree", clip(configured.SQLType()), clip(c.SQLType()))

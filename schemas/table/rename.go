@@ -56,8 +56,8 @@ func cutRunes(text string, n int) string {
 // besideText is the description of a column beside another, by which it is known.
 const besideText = "What column %s can't hold, by beamcdc."
 
-// IsBeside reports whether the column takes what column c can't hold.
-func (b *Column) IsBeside(c string) bool { return b.Description == fmt.Sprintf(besideText, c) }
+// IsBeside reports whether the column takes what the other can't hold.
+func (c *Column) IsBeside(other string) bool { return c.Description == fmt.Sprintf(besideText, other) }
 
 // BesideName returns the name of the column that takes the values which column c
 // can't hold and can't be changed to hold: c's, with their type after it,

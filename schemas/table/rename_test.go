@@ -113,7 +113,8 @@ func TestRenamer(t *testing.T) {
 
 func TestAlterations(t *testing.T) {
 	columns := []Column{
-		{Name: "id", Type: Int64, Mode: Required}, {Name: "price", Type: Numeric, Precision: 10, Scale: 2},
+		{Name: "id", Type: Int64, Mode: Required},
+		{Name: "price", Type: Numeric, Precision: 10, Scale: 2},
 		{Name: "s", Type: Struct, Fields: []Column{{Name: "a", Type: Int64, Mode: Required}}},
 	}
 	wanted := []Alteration{
@@ -150,7 +151,9 @@ func TestAlterations(t *testing.T) {
 // What a table may have been before is what it is, with one step of it made again.
 func TestUndone(t *testing.T) {
 	columns := []Column{
-		{Name: "id", Type: Int64}, {Name: "n", Type: Numeric, Precision: 5}, {Name: "x", Type: Float64},
+		{Name: "id", Type: Int64},
+		{Name: "n", Type: Numeric, Precision: 5},
+		{Name: "x", Type: Float64},
 		{Name: "s", Type: Struct, Fields: []Column{{Name: "a", Type: BigNumeric}, {Name: "b", Type: String}, {Name: "c", Type: String}}},
 	}
 	var got []string

@@ -270,8 +270,14 @@ func write(tb testing.TB, w *writer, rows ...change.Row) (outcomeOf, error) {
 	return got, b.finish(take)
 }
 
+// shut are the streams that were shut down: writers of one endpoint share theirs.
+var shut sync.Map
+
 // shutdown closes a process's streams and client, which live for ever otherwise.
 func shutdown(s *streams) {
+	if _, twice := shut.LoadOrStore(s, true); twice {
+		return
+	}
 	processStreams.Lock()
 	if processStreams.byEndpoint[s.endpoint] == s {
 		delete(processStreams.byEndpoint, s.endpoint)
