@@ -88,6 +88,6 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 
 // interruptible returns a context that ends with an interrupt or SIGTERM.
 func interruptible() context.Context {
-	ctx, _ := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM) //nolint:govet // it is the process's
+	ctx, _ := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM) // it is the process's
 	return ctx
 }
