@@ -29,6 +29,6 @@ func isTransient(err error) bool {
 			return false
 		}
 	}
-	var network net.Error
+	var network *net.OpError // not net.Error, which a missing file's errno is too
 	return errors.As(err, &network)
 }
