@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"os/exec"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -64,5 +65,59 @@ func TestExample_enrich(t *testing.T) {
 	letter := out.DeadLetters[0]
 	if letter["stage"] != "enrich" || letter["reason"] != "expression_failed" || !strings.Contains(letter["error"], "enrich[3].set, column gross: ") {
 		t.Errorf("the dead letter says %v", letter)
+	}
+}
+
+// TestEnrich_keys: a key that is renamed and masked is the same in a row, in a delete
+// and where it changes; a condition on the row is about it as its source has it.
+func TestEnrich_keys(t *testing.T) {
+	skipShort(t)
+	t.Setenv("ENRICH_E2E_KEY", "0123456789abcdef")
+	const config = `
+source: {subscription: projects/demo/subscriptions/people}
+create_tables: true
+window: 1s
+tables:
+  - source: public.people
+    destination: shop.people
+    primary_key: [person]
+    columns: [{name: person, type: STRING}, {name: name, type: STRING}]
+    enrich:
+      - where: row.email != "nobody@x" && row.name != "hidden"
+      - rename: {email: person}
+      - mask: {columns: [person], by: sha256, key: {env: ENRICH_E2E_KEY}}
+dead_letters: {topic: projects/demo/topics/dead}
+`
+	person := func(email, name string) string { return `{"email":"` + email + `","name":"` + name + `"}` }
+	lsn := 100
+	change := func(op, before, after string) message {
+		lsn += 10
+		n := strconv.Itoa(lsn)
+		return message{data: `{"op":"` + op + `","before":` + before + `,"after":` + after + `,"source":{"connector":"postgresql","db":"shop","schema":"public","table":"people","snapshot":"false","lsn":` + n +
+			`,"sequence":"[\"` + n + `\",\"` + n + `\"]"},"ts_ms":1741507626400}`}
+	}
+	out := runLocal(t, config, []message{
+		change("c", "null", person("a@x", "Ann")),
+		change("c", "null", person("b@x", "Bob")),
+		change("c", "null", person("c@x", "Cy")),
+		change("c", "null", person("e@x", "Eve")),
+		change("d", person("b@x", "Bob"), "null"),
+		change("u", person("c@x", "Cy"), person("d@x", "Cy")),      // another key
+		change("u", person("e@x", "Eve"), person("e@x", "hidden")), // stops matching
+		change("c", "null", person("nobody@x", "x")),
+	})
+	// printf a@x | openssl dgst -sha256 -hmac 0123456789abcdef
+	want := map[string]string{
+		"b376083abdc4a15a06dc0af7e565bedd79e79ebbe06326a79c24ce045785dec2": "Ann",
+		"ad43f4bf3ae6ecd7f65ce620468adaba1887bb14cce090a7d2188e3e67c35a5b": "Cy",
+	}
+	rows := out.Tables["shop.people"]
+	if len(rows) != len(want) || len(out.DeadLetters) != 0 {
+		t.Fatalf("the table has %v, dead letters %v", rows, out.DeadLetters)
+	}
+	for _, row := range rows {
+		if want[row["person"].(string)] != row["name"] {
+			t.Errorf("%v is %v", row["person"], row["name"])
+		}
 	}
 }
