@@ -123,12 +123,11 @@ func leaves(p *pipepb.Pipeline) []*pipepb.PTransform {
 // what returns the kind of a transform, and what of ours it calls.
 func what(t *pipepb.PTransform) string {
 	kind := strings.TrimSuffix(strings.TrimPrefix(t.GetSpec().GetUrn(), "beam:transform:"), ":v1")
-	var payload []byte
 	switch t.GetSpec().GetUrn() {
 	case graphx.URNParDo:
 		var pardo pipepb.ParDoPayload
 		_ = proto.Unmarshal(t.GetSpec().GetPayload(), &pardo) // empty then
-		payload = pardo.GetDoFn().GetPayload()
+		kind += function(pardo.GetDoFn().GetPayload())
 		for _, name := range slices.Sorted(maps.Keys(pardo.GetStateSpecs())) {
 			kind += ", state " + name
 		}
@@ -141,15 +140,13 @@ func what(t *pipepb.PTransform) string {
 	case graphx.URNCombinePerKey:
 		var combine pipepb.CombinePayload
 		_ = proto.Unmarshal(t.GetSpec().GetPayload(), &combine)
-		payload = combine.GetCombineFn().GetPayload()
-	}
-	if name := function(payload); name != "" {
-		kind += " " + name
+		kind += function(combine.GetCombineFn().GetPayload())
 	}
 	return kind
 }
 
-// function returns the name of the function or of the DoFn's type in a payload.
+// function returns " " and the name of the function or of the DoFn's type in a
+// payload, or nothing.
 func function(payload []byte) string {
 	data, err := base64.StdEncoding.DecodeString(string(payload))
 	var transform v1pb.TransformPayload
@@ -157,10 +154,10 @@ func function(payload []byte) string {
 		return ""
 	}
 	fn := transform.GetEdge().GetFn()
-	if name := fn.GetFn().GetName(); name != "" {
-		return name
+	if name := cmp.Or(fn.GetFn().GetName(), typeName(fn.GetType())); name != "" {
+		return " " + name
 	}
-	return typeName(fn.GetType())
+	return ""
 }
 
 func typeName(t *v1pb.Type) string {
