@@ -73,7 +73,8 @@
 // # What falls short
 //
 // Between the truncate and its DELETEs, for L and max_staleness at least, queries see
-// rows that the source no longer has.
+// rows that the source no longer has. A pipeline on one machine that is asked to stop
+// waits as long for the truncates under way; killed, it leaves them to its successor.
 //
 // Who takes the labels beamcdc_truncated and beamcdc_emptied off the table makes the
 // pipeline forget: older changes that arrive after that bring their rows back. (Tools

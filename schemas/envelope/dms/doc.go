@@ -21,8 +21,8 @@
 //	create-table, drop-table, add-column, …   a schema change
 //
 // A truncate has a position only if its control message tells a stream-position, which
-// DMS doesn't document that it does; without one it is a dead letter, whatever the table's
-// truncates says. Rows of a full load sort below every truncate of their epoch: raise the
+// DMS doesn't document that it does; without one it is a dead letter, unless the table's
+// missing_positions is arrival. Rows of a full load sort below every truncate of their epoch: raise the
 // epoch for a load that follows one.
 //
 // A before-image (BeforeImageSettings) holds the columns that changed, or more: a
