@@ -3,6 +3,7 @@ package catalog
 import (
 	"math"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -135,7 +136,7 @@ func TestCatalog_Fenced(t *testing.T) {
 			t.Errorf("Fenced(%q) = %v", name, got)
 		}
 	}
-	s.config.Rules = append(rules, table.Rule{Source: "erp.*", Destination: "{schema}.{table}", Truncates: DeleteKeys})
+	s.config.Rules = slices.Concat(rules, []table.Rule{{Source: "erp.*", Destination: "{schema}.{table}", Truncates: DeleteKeys}})
 	for name, want := range map[string]bool{"p.shop.orders": true, "p.shop.lines": false, "p.erp.items": true} {
 		if got := s.open(t).Fenced(name); got != want {
 			t.Errorf("with a rule for many tables Fenced(%q) = %v", name, got)
@@ -179,9 +180,14 @@ func TestCatalog_Keys(t *testing.T) {
 	s.create(t, "wide", &bigquery.TableMetadata{
 		Schema: bigquery.Schema{
 			{Name: "note", Type: bigquery.StringFieldType},
-			{Name: "i", Type: bigquery.IntegerFieldType}, {Name: "s", Type: bigquery.StringFieldType}, {Name: "b", Type: bigquery.BooleanFieldType},
-			{Name: "n", Type: bigquery.NumericFieldType}, {Name: "big", Type: bigquery.BigNumericFieldType}, {Name: "d", Type: bigquery.DateFieldType},
-			{Name: "dt", Type: bigquery.DateTimeFieldType}, {Name: "ts", Type: bigquery.TimestampFieldType},
+			{Name: "i", Type: bigquery.IntegerFieldType},
+			{Name: "s", Type: bigquery.StringFieldType},
+			{Name: "b", Type: bigquery.BooleanFieldType},
+			{Name: "n", Type: bigquery.NumericFieldType},
+			{Name: "big", Type: bigquery.BigNumericFieldType},
+			{Name: "d", Type: bigquery.DateFieldType},
+			{Name: "dt", Type: bigquery.DateTimeFieldType},
+			{Name: "ts", Type: bigquery.TimestampFieldType},
 		},
 		TableConstraints: &bigquery.TableConstraints{PrimaryKey: &bigquery.PrimaryKey{Columns: []string{"s", "i", "b", "n", "big", "d", "dt", "ts"}}},
 	})
@@ -208,9 +214,14 @@ func TestCatalog_Keys(t *testing.T) {
 	}
 	// The same as of a change.
 	want, err := d.Plan.NewEncoder().AppendKey(nil, []change.Column{
-		{Name: "s", Value: change.String(`it's \ ü`)}, {Name: "i", Value: change.Int64(-7)}, {Name: "b", Value: change.Bool(true)},
-		{Name: "n", Value: change.Decimal("-1.50")}, {Name: "big", Value: change.Decimal("0.00000000000000000000000000000000000001")},
-		{Name: "d", Value: change.Date(-1)}, {Name: "dt", Value: change.DateTime(-1)}, {Name: "ts", Value: change.Timestamp(-1)},
+		{Name: "s", Value: change.String(`it's \ ü`)},
+		{Name: "i", Value: change.Int64(-7)},
+		{Name: "b", Value: change.Bool(true)},
+		{Name: "n", Value: change.Decimal("-1.50")},
+		{Name: "big", Value: change.Decimal("0.00000000000000000000000000000000000001")},
+		{Name: "d", Value: change.Date(-1)},
+		{Name: "dt", Value: change.DateTime(-1)},
+		{Name: "ts", Value: change.Timestamp(-1)},
 	})
 	if err != nil {
 		t.Fatal(err)
