@@ -253,8 +253,7 @@ func (k *keyEncoder) append(dst []byte, values []change.Value) (key []byte, null
 		k.columns[i].Value = v
 	}
 	if dst, err = k.encoder.AppendKey(dst, k.columns); err != nil {
-		var e *rowproto.ValueError
-		if errors.As(err, &e) {
+		if e, ok := errors.AsType[*rowproto.ValueError](err); ok {
 			return dst, false, &columnError{e.Column, valueError(err)}
 		}
 		return dst, false, err

@@ -118,8 +118,7 @@ func (c *compiler) missed(l *lookup, name string, column *table.Column) change.V
 		return v
 	}
 	if _, err := c.plan.rows.NewEncoder().Typed(c.plan.rows.Column(column.Name), v); err != nil {
-		var e *rowproto.ValueError
-		if errors.As(err, &e) {
+		if e, ok := errors.AsType[*rowproto.ValueError](err); ok {
 			err = e.Err
 		}
 		c.report("lookup.defaults."+name, fmt.Errorf("column %s is %s: %w", name, column.SQLType(), err))

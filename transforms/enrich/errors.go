@@ -17,8 +17,7 @@ func isTransient(err error) bool {
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 		return true
 	}
-	var api *googleapi.Error
-	if errors.As(err, &api) {
+	if api, ok := errors.AsType[*googleapi.Error](err); ok {
 		return api.Code >= http.StatusInternalServerError || api.Code == http.StatusTooManyRequests || api.Code == http.StatusRequestTimeout
 	}
 	if s, ok := status.FromError(err); ok {

@@ -108,8 +108,7 @@ func open(ctx context.Context, path, version string) (*file, error) {
 
 // plainPathError returns the error without the path, which is told already.
 func plainPathError(err error) error {
-	var of *fs.PathError
-	if errors.As(err, &of) {
+	if of, ok := errors.AsType[*fs.PathError](err); ok {
 		return of.Err
 	}
 	return err

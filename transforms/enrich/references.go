@@ -54,7 +54,8 @@ func openReference(ctx context.Context, c Config, join enrichment.Join) (*joined
 		Refresh   time.Duration
 		Reference *enrichment.Reference
 	}{
-		c, [5]string{join.Lookup.CSV, join.Lookup.JSONLines, join.Lookup.Parquet, join.Lookup.Table, join.Lookup.Query},
+		c,
+		[5]string{join.Lookup.CSV, join.Lookup.JSONLines, join.Lookup.Parquet, join.Lookup.Table, join.Lookup.Query},
 		join.Lookup.Nulls, join.Lookup.Refresh, join.Reference,
 	})
 	if err != nil {

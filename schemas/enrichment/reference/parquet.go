@@ -227,6 +227,7 @@ func times(t parquet.Type, unit format.TimeUnit, of func(micros int64) change.Va
 			if rest < 0 {
 				n--
 			}
+		default: // microseconds
 		}
 		return of(n), nil
 	}
