@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -114,11 +115,11 @@ func replaceSource(t *testing.T, model *pipepb.Pipeline, elements [][]byte) {
 	for id, transform := range components.GetTransforms() {
 		if transform.GetSpec().GetUrn() == "beam:transform:pubsub_read:v1" {
 			pubsub = transform
-			delete(components.Transforms, id)
+			delete(components.GetTransforms(), id)
 			for _, parent := range components.GetTransforms() {
 				for i, child := range parent.GetSubtransforms() {
 					if child == id {
-						parent.Subtransforms = append(parent.Subtransforms[:i:i], parent.Subtransforms[i+1:]...)
+						parent.Subtransforms = slices.Delete(slices.Clone(parent.GetSubtransforms()), i, i+1)
 						break
 					}
 				}
@@ -150,9 +151,9 @@ func replaceSource(t *testing.T, model *pipepb.Pipeline, elements [][]byte) {
 			transform.Outputs[tag] = collection(out)
 		}
 		for i := range transform.GetSubtransforms() {
-			transform.Subtransforms[i] = mine + transform.Subtransforms[i]
+			transform.Subtransforms[i] = mine + transform.GetSubtransforms()[i]
 		}
-		transform.UniqueName = mine + transform.UniqueName
+		transform.UniqueName = mine + transform.GetUniqueName()
 		components.Transforms[mine+id] = transform
 	}
 	for _, id := range source.GetRootTransformIds() {
@@ -160,18 +161,18 @@ func replaceSource(t *testing.T, model *pipepb.Pipeline, elements [][]byte) {
 	}
 	for id, of := range source.GetComponents().GetPcollections() {
 		if consumed[id] {
-			of.CoderId, of.WindowingStrategyId = mine+of.CoderId, mine+of.WindowingStrategyId
+			of.CoderId, of.WindowingStrategyId = mine+of.GetCoderId(), mine+of.GetWindowingStrategyId()
 			components.Pcollections[mine+id] = of
 		}
 	}
 	for id, coder := range source.GetComponents().GetCoders() {
 		for i := range coder.GetComponentCoderIds() {
-			coder.ComponentCoderIds[i] = mine + coder.ComponentCoderIds[i]
+			coder.ComponentCoderIds[i] = mine + coder.GetComponentCoderIds()[i]
 		}
 		components.Coders[mine+id] = coder
 	}
 	for id, strategy := range source.GetComponents().GetWindowingStrategies() {
-		strategy.WindowCoderId = mine + strategy.WindowCoderId
+		strategy.WindowCoderId = mine + strategy.GetWindowCoderId()
 		components.WindowingStrategies[mine+id] = strategy
 	}
 }

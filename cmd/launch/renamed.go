@@ -1,6 +1,9 @@
 package main
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"maps"
+)
 
 // renamed has, for each transform that had another name in an earlier version, the
 // old name and the new: a job that is updated keeps its state by it. Names are never
@@ -23,13 +26,9 @@ func transformNames(users string) (string, error) {
 		}
 	}
 	if users == "" || len(given) > 0 {
-		for old, name := range renamed {
-			mapping[old] = name
-		}
+		maps.Copy(mapping, renamed)
 	}
-	for old, name := range given {
-		mapping[old] = name
-	}
+	maps.Copy(mapping, given)
 	text, err := json.Marshal(mapping)
 	return string(text), err
 }

@@ -127,20 +127,21 @@ func what(t *pipepb.PTransform) string {
 	case graphx.URNParDo:
 		var pardo pipepb.ParDoPayload
 		_ = proto.Unmarshal(t.GetSpec().GetPayload(), &pardo) // empty then
-		kind += function(pardo.GetDoFn().GetPayload())
+		parts := []string{kind + function(pardo.GetDoFn().GetPayload())}
 		for _, name := range slices.Sorted(maps.Keys(pardo.GetStateSpecs())) {
-			kind += ", state " + name
+			parts = append(parts, "state "+name)
 		}
 		for _, name := range slices.Sorted(maps.Keys(pardo.GetTimerFamilySpecs())) {
-			kind += ", timer " + name
+			parts = append(parts, "timer "+name)
 		}
 		if pardo.GetRestrictionCoderId() != "" {
-			kind += ", splittable"
+			parts = append(parts, "splittable")
 		}
+		return strings.Join(parts, ", ")
 	case graphx.URNCombinePerKey:
 		var combine pipepb.CombinePayload
 		_ = proto.Unmarshal(t.GetSpec().GetPayload(), &combine)
-		kind += function(combine.GetCombineFn().GetPayload())
+		return kind + function(combine.GetCombineFn().GetPayload())
 	}
 	return kind
 }
