@@ -25,7 +25,7 @@ func writeCounts(out *bufio.Writer, c direct.Counts, style style) {
 		{"filtered", c.Filtered, "by the configuration", false},
 		{counted(c.Control, "control message"), c.Control, "heartbeats, transaction marks, schema notices, tombstones", false},
 		{counted(c.Truncates, "truncate"), c.Truncates, plural(c.KeysDeleted, "key") + " of the tables deleted", false},
-		{counted(c.DeadLetters, "dead letter"), c.DeadLetters, "", true},
+		{counted(c.DeadLetters, "dead letter"), c.DeadLetters, ofHistories(c), true},
 	}
 	if more := moreThanMessages(c); more != "" {
 		_, _ = fmt.Fprintf(out, "  %s\n", style.dim(fmt.Sprintf("%s below: one a message, and %s", thousands(changes), more)))
@@ -49,6 +49,14 @@ func writeCounts(out *bufio.Writer, c direct.Counts, style style) {
 	if c.PositionsBackwards > 0 {
 		_, _ = fmt.Fprintf(out, "  %s ran backwards: is it time to raise source.epoch?\n", plural(c.PositionsBackwards, "position"))
 	}
+}
+
+// ofHistories says how many dead letters are no change's of a table; "" where none is.
+func ofHistories(c direct.Counts) string {
+	if c.HistoryLetters == 0 {
+		return ""
+	}
+	return thousands(c.HistoryLetters) + " for a history alone, beside the changes above"
 }
 
 // moreThanMessages says why there are more changes than messages; "" where there aren't.

@@ -66,7 +66,12 @@ func Catalog(tables catalog.Config) catalog.Config {
 // catalog is Histories. Beside it is a PCollection<deadletter.Letter>. A change's
 // receipts are with the one or the other.
 func Rows(s beam.Scope, c Config, changes beam.PCollection) (rows, letters beam.PCollection) {
-	return beam.ParDo2(s.Scope("history.Rows"), &rowsFn{Tables: c.Tables, Histories: c.Histories, RetryFor: c.RetryFor}, changes)
+	s = s.Scope("history.Rows")
+	// Otherwise a runner would fuse this with what made the changes: the tables' own rows
+	// would leave that bundle only after BigQuery has taken those of their histories, and
+	// wait for ever while it takes none.
+	changes = beam.Reshuffle(s, changes)
+	return beam.ParDo2(s, &rowsFn{Tables: c.Tables, Histories: c.Histories, RetryFor: c.RetryFor}, changes)
 }
 
 // rowsFn makes the row of one change at a time.

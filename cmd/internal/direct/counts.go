@@ -6,7 +6,7 @@ import "strings"
 // 4), which [Counts.Balanced] checks:
 //
 //	messages + extra_changes + key_changes =
-//	    rows_upserted + rows_deleted + superseded + filtered + control + truncates + dead_letters
+//	    rows_upserted + rows_deleted + superseded + filtered + control + truncates + dead_letters - history_letters
 //
 // A message that Pub/Sub delivers twice is two messages here.
 type Counts struct {
@@ -21,6 +21,9 @@ type Counts struct {
 	Control      int64 `json:"control"`             // heartbeats, transaction marks, schema notices, tombstones, …
 	Truncates    int64 `json:"truncates,omitempty"` // of tables that follow them, which are done
 	DeadLetters  int64 `json:"dead_letters"`
+
+	HistoryRows    int64 `json:"history_rows,omitempty"`    // that BigQuery acknowledged
+	HistoryLetters int64 `json:"history_letters,omitempty"` // of dead_letters, changes that their history lacks, whatever became of them in the table
 
 	KeysDeleted     int64 `json:"keys_deleted,omitempty"` // DELETEs for truncates, no change each: not of rows_deleted
 	BytesAppended   int64 `json:"bytes_appended"`         // encoded bytes of the acknowledged rows
@@ -47,6 +50,8 @@ func countsOf(counted map[string]int64, lettersAreRows bool) Counts {
 		Filtered:        counted["keyed/filtered"],
 		Truncates:       counted["truncate/tables_emptied"] + counted["truncate/truncates_repeated"],
 		DeadLetters:     counted["deadletter/letters"],
+		HistoryRows:     counted["history/rows_appended"],
+		HistoryLetters:  counted["history/letters"] + counted["history/rows_rejected"],
 		KeysDeleted:     counted["truncate/rows_deleted"],
 		BytesAppended:   counted["bqcdc/bytes_appended"],
 		BytesSuperseded: counted["bqcdc/bytes_superseded"],
@@ -79,6 +84,8 @@ func (c *Counts) Add(o Counts) {
 	c.Control += o.Control
 	c.Truncates += o.Truncates
 	c.DeadLetters += o.DeadLetters
+	c.HistoryRows += o.HistoryRows
+	c.HistoryLetters += o.HistoryLetters
 	c.KeysDeleted += o.KeysDeleted
 	c.BytesAppended += o.BytesAppended
 	c.BytesSuperseded += o.BytesSuperseded
@@ -90,5 +97,5 @@ func (c *Counts) Add(o Counts) {
 // Balanced reports whether all that came in came to rest somewhere.
 func (c Counts) Balanced() bool {
 	return c.Messages+c.ExtraChanges+c.KeyChanges ==
-		c.RowsUpserted+c.RowsDeleted+c.Superseded+c.Filtered+c.Control+c.Truncates+c.DeadLetters
+		c.RowsUpserted+c.RowsDeleted+c.Superseded+c.Filtered+c.Control+c.Truncates+c.DeadLetters-c.HistoryLetters
 }
