@@ -48,7 +48,8 @@ func (e *Encoder) AppendImage(dst []byte, row []change.Column, o ImageOptions) (
 		return dst, err
 	}
 	null := change.Null()
-	out := append(dst, '{')
+	out := dst
+	out = append(out, '{')
 	for i := range root.fields {
 		f := &root.fields[i]
 		v := &null
@@ -84,7 +85,8 @@ func (e *Encoder) AppendImage(dst []byte, row []change.Column, o ImageOptions) (
 // object of AppendImage's kind: equal for equal keys.
 func (e *Encoder) AppendKeyImage(dst []byte, columns []change.Column) ([]byte, error) {
 	e.keys.match(e.plan.root, columns)
-	out := append(dst, '{')
+	out := dst
+	out = append(out, '{')
 	for _, f := range e.plan.key {
 		v, err := e.keyValue(int(f.number)-1, columns)
 		if err == nil {

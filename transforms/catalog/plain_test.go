@@ -78,15 +78,19 @@ func TestAppendable_found(t *testing.T) {
 	}{
 		{"missing", nil, "does not exist"},
 		{"as it is to be", bigquery.Schema{
-			{Name: "ID", Type: bigquery.StringFieldType}, {Name: "at", Type: bigquery.TimestampFieldType},
-			{Name: "image", Type: bigquery.JSONFieldType}, {Name: "more", Type: bigquery.StringFieldType},
+			{Name: "ID", Type: bigquery.StringFieldType},
+			{Name: "at", Type: bigquery.TimestampFieldType},
+			{Name: "image", Type: bigquery.JSONFieldType},
+			{Name: "more", Type: bigquery.StringFieldType},
 		}, ""},
 		{"without a column", bigquery.Schema{{Name: "id", Type: bigquery.StringFieldType}, {Name: "at", Type: bigquery.TimestampFieldType}}, "lacks column image of type JSON"},
 		{"of another type", bigquery.Schema{
 			{Name: "id", Type: bigquery.IntegerFieldType}, {Name: "at", Type: bigquery.TimestampFieldType}, {Name: "image", Type: bigquery.JSONFieldType},
 		}, "lacks column id of type STRING"},
 		{"that asks for more", bigquery.Schema{
-			{Name: "id", Type: bigquery.StringFieldType}, {Name: "at", Type: bigquery.TimestampFieldType}, {Name: "image", Type: bigquery.JSONFieldType},
+			{Name: "id", Type: bigquery.StringFieldType},
+			{Name: "at", Type: bigquery.TimestampFieldType},
+			{Name: "image", Type: bigquery.JSONFieldType},
 			{Name: "more", Type: bigquery.StringFieldType, Required: true},
 		}, "column more is REQUIRED"},
 	} {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -159,7 +160,7 @@ func itemRows(l *Letter, plan *rowproto.Plan, now time.Time) ([]change.Row, erro
 			data, pieces = change.Null(), 0
 		}
 		key := []change.Column{{Name: "id", Value: text(l.ID())}, {Name: "piece", Value: change.Int64(int64(i + 1))}}
-		columns := append(key,
+		columns := append(slices.Clip(key),
 			change.Column{Name: "pieces", Value: change.Int64(pieces)},
 			change.Column{Name: "stage", Value: text(l.Stage)},
 			change.Column{Name: "reason", Value: text(l.Reason)},

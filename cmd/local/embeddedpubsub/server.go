@@ -74,7 +74,9 @@ func Start(address string) (*Server, error) {
 }
 
 // permissions grants whoever asks what they ask for: this Pub/Sub knows no accounts.
-type permissions struct{ iampb.UnimplementedIAMPolicyServer }
+type permissions struct {
+	iampb.UnimplementedIAMPolicyServer
+}
 
 // TestIamPermissions returns the permissions that are asked for.
 func (permissions) TestIamPermissions(_ context.Context, r *iampb.TestIamPermissionsRequest) (*iampb.TestIamPermissionsResponse, error) {

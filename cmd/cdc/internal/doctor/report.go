@@ -94,11 +94,10 @@ func (r *Report) WriteText(w io.Writer) error {
 			fmt.Fprintf(&b, "  → %s\n", indent(f.Mend))
 		}
 	}
-	switch fatal, warnings, unknown := r.count(Fatal), r.count(Warning), r.count(Unknown); {
-	case fatal+warnings+unknown == 0:
+	if len(r.Findings) == 0 {
 		b.WriteString("\nNothing is wrong.\n")
-	default:
-		fmt.Fprintf(&b, "\n%d fatal, %d warnings, %d could not be checked.\n", fatal, warnings, unknown)
+	} else {
+		fmt.Fprintf(&b, "\n%d fatal, %d warnings, %d could not be checked.\n", r.count(Fatal), r.count(Warning), r.count(Unknown))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

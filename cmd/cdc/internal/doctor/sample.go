@@ -27,8 +27,10 @@ func (x *examination) sample(ctx context.Context) {
 	}
 	if len(messages) == 0 {
 		if err == nil {
-			x.add(Finding{Unknown, about, fmt.Sprintf("none came within %v: either there is none, or another consumer of the subscription takes them", x.request.Wait),
-				"publish some, or stop the other consumer: two consumers of one subscription each get a part"})
+			x.add(Finding{
+				Unknown, about, fmt.Sprintf("none came within %v: either there is none, or another consumer of the subscription takes them", x.request.Wait),
+				"publish some, or stop the other consumer: two consumers of one subscription each get a part",
+			})
 		}
 		return
 	}

@@ -111,8 +111,10 @@ func (u *usageOf) writers(ctx context.Context) {
 		}
 		problem := fmt.Sprintf("during the last day %d rows were written to it by %s streams of the Storage Write API", r.Rows, strings.ToLower(r.Stream))
 		if strings.EqualFold(r.Stream, "default") {
-			u.x.add(Finding{Warning, d.about(), problem + ": if that was not this pipeline, its sequence numbers must be comparable with these",
-				"stop the other writer, or give the rule a `sequence` that matches its numbers"})
+			u.x.add(Finding{
+				Warning, d.about(), problem + ": if that was not this pipeline, its sequence numbers must be comparable with these",
+				"stop the other writer, or give the rule a `sequence` that matches its numbers",
+			})
 			continue
 		}
 		u.x.add(Finding{Warning, d.about(), problem + ": their rows have no change type, and double those with the same key", "stop that writer before this pipeline starts"})
@@ -143,12 +145,16 @@ GROUP BY 1 ORDER BY 1`
 			continue
 		}
 		if r.DML > 0 {
-			u.x.add(Finding{Warning, d.about(), fmt.Sprintf("%d statements of DML changed it during the last day: BigQuery refuses UPDATE, DELETE and MERGE while changes are pending", r.DML),
-				"let corrections go through the stream (`cdc diff -repair`)"})
+			u.x.add(Finding{
+				Warning, d.about(), fmt.Sprintf("%d statements of DML changed it during the last day: BigQuery refuses UPDATE, DELETE and MERGE while changes are pending", r.DML),
+				"let corrections go through the stream (`cdc diff -repair`)",
+			})
 		}
 		if d.ready != nil && d.ready.Table.MaxStaleness == 0 && r.Reads > 0 {
-			u.x.add(Finding{Warning, d.about(), fmt.Sprintf("%d queries read it during the last day: without max_staleness each of them will apply all pending changes", r.Reads),
-				"set max_staleness to the age that its readers bear"})
+			u.x.add(Finding{
+				Warning, d.about(), fmt.Sprintf("%d queries read it during the last day: without max_staleness each of them will apply all pending changes", r.Reads),
+				"set max_staleness to the age that its readers bear",
+			})
 		}
 	}
 }

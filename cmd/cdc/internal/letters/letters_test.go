@@ -245,7 +245,7 @@ func TestReplay(t *testing.T) {
 	if got := run(&fakePublisher{}, func(r *replayer) { r.old = true }); got["4/key/0"] != "replayed" {
 		t.Errorf("an old letter that is asked for: %v", got)
 	}
-	p, s.marked = &fakePublisher{}, nil
+	s.marked = nil
 	if got := run(nil, func(*replayer) {}); got["1/key/0"] != "would_replay" || len(s.marked) > 0 {
 		t.Errorf("a dry run: %v, marked %v", got, s.marked)
 	}

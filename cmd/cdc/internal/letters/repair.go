@@ -70,8 +70,7 @@ func jqError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("the jq expression took longer than %v", repairFor)
 	}
-	var halted *gojq.HaltError
-	if errors.As(err, &halted) {
+	if _, halted := errors.AsType[*gojq.HaltError](err); halted {
 		return errors.New("the jq expression halts")
 	}
 	return fmt.Errorf("the jq expression fails on this message (%T); show the letter, and try the expression on its data", err)
