@@ -32,9 +32,6 @@ func (o *Options) validateEnrich(i int, project string, report reporter) {
 	if len(r.Enrich) == 0 {
 		return
 	}
-	if r.Fill.WithDefaults().FirstSeen == "read" && (r.UnavailableValues == "fill" || r.Deletes == "soft") {
-		report(at+"enrich", "the row that fill reads from BigQuery is enriched already; set first_seen to hold or reject, or leave one out")
-	}
 	if r.History != "" {
 		report(at+"history", "it would keep what the steps of enrich hide: leave one out")
 	}
@@ -44,6 +41,7 @@ func (o *Options) validateEnrich(i int, project string, report reporter) {
 		rows = exampleRows(r, completed, project)
 	}
 	_, problems := enrichment.Compile(r.Enrich, rows, enrich.Open(r))
+	problems = append(problems, enrichment.CheckCompleting(r, r.PrimaryKey)...)
 	for _, err := range problems {
 		p := new(enrichment.Problem)
 		if errors.As(err, &p) {

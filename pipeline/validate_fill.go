@@ -44,7 +44,7 @@ func (o *Options) validateFill(i int, report reporter) {
 			report(at+"max_staleness", "a row that fill.first_seen: read reads could be as old as that: leave one out")
 		}
 		if len(r.Enrich) > 0 {
-			report(at+"enrich", "the rows that fill.first_seen: read reads have its results, not what they were made from: leave one out")
+			report(at+"enrich", "the rows that fill.first_seen: read reads have its results, not what they were made from: set first_seen to hold or reject, or leave one out")
 		}
 	}
 	if own := r.OwnColumns(); len(own) > 0 {

@@ -22,6 +22,7 @@ type Row struct {
 	text    string
 	program cel.Program
 	gives   *cel.Type
+	data    bool // it reads the message's JSON
 	row     *image
 	before  *image
 	last    atomic.Pointer[document]
@@ -79,6 +80,9 @@ func CompileRow(text string, scope *Scope) (*Row, error) {
 		return nil, fmt.Errorf("compiling the expression: %w", issues.Err())
 	}
 	r.gives = ast.OutputType()
+	for _, ref := range ast.NativeRep().ReferenceMap() {
+		r.data = r.data || ref.Name == "data"
+	}
 	if r.program, err = env.Program(ast, cel.EvalOptions(cel.OptOptimize), cel.CostLimit(costLimit)); err != nil {
 		return nil, fmt.Errorf("compiling the expression: %w", err)
 	}
@@ -90,6 +94,9 @@ func (r *Row) Columns() []string { return r.row.names }
 
 // Before returns the names of the columns of the image before that it uses.
 func (r *Row) Before() []string { return r.before.names }
+
+// ReadsData reports whether the expression reads the message's JSON.
+func (r *Row) ReadsData() bool { return r.data }
 
 // Check returns why the expression can't give a column's values, as far as its type
 // tells: no number becomes one of another kind unasked.

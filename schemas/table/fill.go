@@ -67,6 +67,11 @@ func (d *SoftDelete) WithDefaults() SoftDelete {
 	return of
 }
 
+// Completes reports whether the rule's rows are completed from their other changes
+// before they are encoded: what the source left out is filled in, or a delete keeps
+// the row. Their sequences then have a revision.
+func (r *Rule) Completes() bool { return r.UnavailableValues == "fill" || r.Deletes == "soft" }
+
 // OwnColumns returns the columns that the rule's settings need and no source has.
 func (r *Rule) OwnColumns() []Column {
 	var own []Column

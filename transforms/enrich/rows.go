@@ -74,6 +74,7 @@ type compilation struct {
 func compile(rule *table.Rule, rows *rowproto.Plan) (*enrichment.Plan, error) {
 	once, _ := plans.LoadOrStore(compilation{rule, rows}, sync.OnceValue(func() compiled {
 		plan, problems := enrichment.Compile(rule.Enrich, rows, Open(rule))
+		problems = append(problems, enrichment.CheckCompleting(rule, rows.Table().PrimaryKey)...)
 		if len(problems) > 0 {
 			return compiled{err: &Problems{Table: rows.Table().Name, Errors: problems}}
 		}

@@ -22,9 +22,7 @@ func init() {
 // Completes reports whether a rule's rows are completed from their other changes
 // before they are encoded: what the source left out is filled in, or a delete keeps
 // the row. Their sequences then have a revision.
-func Completes(rule *table.Rule) bool {
-	return rule.UnavailableValues == "fill" || rule.Deletes == "soft"
-}
+func Completes(rule *table.Rule) bool { return rule.Completes() }
 
 // Completed is [Rows] for a PCollection<change.RowChange>: of changes that Rows has
 // diverted, and that are complete now.

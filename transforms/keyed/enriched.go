@@ -52,10 +52,6 @@ func (m *maker) enricher(ctx context.Context, rule *table.Rule, plan *rowproto.P
 	} else if err != nil {
 		return nil, err
 	}
-	if rows != nil && rows.ChangesKey() && Completes(rule) {
-		return nil, refuse(enrich.Stage, ReasonBadSteps,
-			"rows of %v are completed from their other changes, which are found by a key that no step renames or masks", plan.Table().Name)
-	}
 	m.enrichers[of] = rows
 	return rows, nil
 }
