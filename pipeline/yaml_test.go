@@ -136,6 +136,9 @@ func TestValidate_words(t *testing.T) {
 				Source: Source{Subscription: "projects/demo/subscriptions/changes"}, DeadLetters: DeadLetters{Directory: "dead"},
 				Tables: []table.Rule{{Source: "public.orders", Destination: "shop.orders"}},
 			}
+			if w.Key == "untyped_columns" { // it says how
+				o.Tables[0].UnknownColumns = "add"
+			}
 			*w.field(&o.Tables[0]) = word
 			want := ""
 			switch {
