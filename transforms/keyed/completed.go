@@ -108,12 +108,15 @@ func (m *maker) precheck(ctx context.Context, d *destination, e *change.Event, c
 }
 
 // incomplete returns the i-th of the row changes that an event made, to be completed.
+// It is the next stage's to keep: nothing in it is the keyer's, or a renamer's, which
+// the next event overwrites.
 func (d *destination) incomplete(e *change.Event, changes []rowChange, message change.Message, i int) change.RowChange {
 	c := &changes[i]
 	of := change.RowChange{
-		Event: *e, Table: d.name, Key: slices.Clone(c.key), Type: c.kind, Columns: c.columns, Receipts: c.receipts,
+		Event: *e, Table: d.name, Key: slices.Clone(c.key), Type: c.kind, Columns: slices.Clone(c.columns), Receipts: c.receipts,
 	}
 	of.Event.Message, of.Event.Sequence, of.Event.After = message, c.sequence, nil
+	of.Event.Before, of.Event.Key = slices.Clone(e.Before), slices.Clone(e.Key)
 	switch {
 	case len(changes) > 1 && c.kind == change.Delete:
 		of.MovedTo = slices.Clone(changes[1].key)
