@@ -32,8 +32,8 @@ func (o *Options) validateEnrich(i int, project string, report reporter) {
 	if len(r.Enrich) == 0 {
 		return
 	}
-	if r.History != "" {
-		report(at+"history", "it would keep what the steps of enrich hide: leave one out")
+	if r.History != "" && (r.UnavailableValues == "fill" || r.Deletes == "soft") {
+		report(at+"history", "rows that are completed (unavailable_values: fill, deletes: soft) are enriched after their history has them: leave history or enrich out")
 	}
 	var rows *rowproto.Plan
 	if o.CreateTables && len(r.Columns) > 0 && len(r.PrimaryKey) > 0 {

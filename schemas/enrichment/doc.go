@@ -57,6 +57,11 @@
 // both are applied to the keys of deletes, and of rows whose key changes, too. They are
 // refused beside fill and soft deletes, which find a row's changes by its key.
 //
+// # The history
+//
+// It has what the table gets: see package history. So what a mask hides or drop drops is
+// not in it either, nor in its before images.
+//
 // # Lookups
 //
 // A key of which a part is NULL finds nothing. Two rows of the reference with one key

@@ -171,6 +171,9 @@ func (e *Enricher) Image(columns []change.Column) ([]change.Column, error) {
 	}
 	for i := range e.plan.steps {
 		s, at := &e.plan.steps[i], &l.steps[i]
+		if at.err != nil { // one of the two would be shown as it is
+			return nil, &Error{Step: i, Kind: s.kind, Column: at.ambiguous, Reason: ReasonAmbiguous, Err: at.err}
+		}
 		for j, slot := range at.writes {
 			switch {
 			case slot < 0:

@@ -468,4 +468,10 @@ func TestEnricher_Image(t *testing.T) {
 			t.Fatalf("the image is %s, %v, want %s", show(image), err, want)
 		}
 	}
+	// Of two columns that a step can't tell apart one would be shown as it is.
+	twice := append(event().After, change.Column{Name: "EMAIL", Value: change.Text("ann@example.com")})
+	var wrong *enrichment.Error
+	if image, err := e.Image(twice); !errors.As(err, &wrong) || wrong.Reason != enrichment.ReasonAmbiguous || image != nil {
+		t.Errorf("the image with a column twice is %s, %v", show(image), err)
+	}
 }

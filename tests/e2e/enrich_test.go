@@ -5,10 +5,14 @@ import (
 	"context"
 	"encoding/json"
 	"os/exec"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // TestExample_enrich runs examples/enrich as its README does: each kind of step, rows
@@ -68,8 +72,12 @@ func TestExample_enrich(t *testing.T) {
 	}
 }
 
+// short finds the beginnings of masked values.
+var short = regexp.MustCompile(`\b([0-9a-f]{4})[0-9a-f]{60}\b`)
+
 // TestEnrich_keys: a key that is renamed and masked is the same in a row, in a delete
-// and where it changes; a condition on the row is about it as its source has it.
+// and where it changes; a condition on the row is about it as its source has it. The
+// history has what the table got, and nothing that is masked there.
 func TestEnrich_keys(t *testing.T) {
 	skipShort(t)
 	t.Setenv("ENRICH_E2E_KEY", "0123456789abcdef")
@@ -80,6 +88,7 @@ window: 1s
 tables:
   - source: public.people
     destination: shop.people
+    history: shop.people_history
     primary_key: [person]
     columns: [{name: person, type: STRING}, {name: name, type: STRING}]
     enrich:
@@ -119,5 +128,34 @@ dead_letters: {topic: projects/demo/topics/dead}
 		if want[row["person"].(string)] != row["name"] {
 			t.Errorf("%v is %v", row["person"], row["name"])
 		}
+	}
+	all, err := json.Marshal(out.Tables)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if regexp.MustCompile(`[a-e]@x|nobody|hidden`).Match(all) {
+		t.Errorf("what is masked, or left out, is in a table: %s", all)
+	}
+	var past []string
+	for _, row := range out.Tables["shop.people_history"] {
+		text, err := json.Marshal([]any{row["operation"], row["change_type"], row["key"], row["before"], row["after"]})
+		if err != nil {
+			t.Fatal(err)
+		}
+		past = append(past, short.ReplaceAllString(string(text), "$1…"))
+	}
+	slices.Sort(past)
+	wantPast := []string{
+		`["create","UPSERT","{\"person\":\"4215…\"}",null,"{\"person\":\"4215…\",\"name\":\"Eve\"}"]`,
+		`["create","UPSERT","{\"person\":\"b0f9…\"}",null,"{\"person\":\"b0f9…\",\"name\":\"Cy\"}"]`,
+		`["create","UPSERT","{\"person\":\"b376…\"}",null,"{\"person\":\"b376…\",\"name\":\"Ann\"}"]`,
+		`["create","UPSERT","{\"person\":\"d5c1…\"}",null,"{\"person\":\"d5c1…\",\"name\":\"Bob\"}"]`,
+		`["delete","DELETE","{\"person\":\"d5c1…\"}","{\"person\":\"d5c1…\",\"name\":\"Bob\"}",null]`,
+		`["update","DELETE","{\"person\":\"4215…\"}","{\"person\":\"4215…\",\"name\":\"Eve\"}",null]`, // stops matching
+		`["update","DELETE","{\"person\":\"b0f9…\"}","{\"person\":\"b0f9…\",\"name\":\"Cy\"}",null]`,
+		`["update","UPSERT","{\"person\":\"ad43…\"}","{\"person\":\"b0f9…\",\"name\":\"Cy\"}","{\"person\":\"ad43…\",\"name\":\"Cy\"}"]`,
+	}
+	if diff := cmp.Diff(wantPast, past); diff != "" {
+		t.Errorf("the history (-want +got):\n%s", diff)
 	}
 }

@@ -77,8 +77,13 @@
 // last DELETE. It does not follow a row whose key changed: what its source left out then is
 // NULL until it is sent. With deletes: soft it makes the table of hard deletes. Where
 // unknown_columns: add puts a value into a column beside its own, the history has a dead
-// letter for that change. A rule with enrich takes no history: it would keep what the
-// steps hide.
+// letter for that change.
+//
+// With enrich, after is the row as the table got it, and a row that a where removes a
+// DELETE, so that the query still makes the table; a new row that a where leaves out is not
+// in it. before is renamed, dropped and masked alike, without what set, lookup and metadata
+// write, and NULL where a step can't be applied to it. Rows that are completed, by fill or
+// soft deletes, are enriched after that: such a rule takes no history beside enrich.
 //
 // Changes that a user's sequence gives equal numbers have no order in the table, nor here:
 // the later published wins.

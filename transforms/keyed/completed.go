@@ -98,7 +98,7 @@ func (m *maker) precheck(ctx context.Context, d *destination, e *change.Event, c
 	if d.Rule.UnavailableValues == "fill" {
 		check.columns = slices.DeleteFunc(slices.Clone(c.columns), func(column change.Column) bool { return column.Value.Kind() == change.KindUnavailable })
 	}
-	_, err := m.row(ctx, d, e, &check)
+	_, _, err := m.row(ctx, d, e, &check)
 	if r := new(refusal); errors.As(err, &r) {
 		lettersCounter.Inc(ctx, 1)
 		letter(m.letter(e, r, slices.Concat(c.receipts, c.past)))
@@ -128,7 +128,8 @@ func (d *destination) incomplete(e *change.Event, changes []rowChange, message c
 		of.MovedFrom = d.keyer.otherKey(e.MovedFrom, c.key)
 	}
 	if c.kind == change.Upsert && e.AbsentUnavailable && e.Op == change.OpUpdate {
-		of.Columns, of.Event.AbsentUnavailable = d.unavailableForAbsent(c.columns), false
+		// A table that follows its source may get columns that this one doesn't know yet.
+		of.Columns, of.Event.AbsentUnavailable = d.unavailableForAbsent(c.columns), d.Rule.UnknownColumns == "add"
 	}
 	return of
 }

@@ -3,6 +3,9 @@ package keyed
 import (
 	"context"
 	"errors"
+	"slices"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"beamcdc/schemas/change"
 	"beamcdc/schemas/enrichment"
@@ -14,6 +17,10 @@ import (
 
 // ReasonBadSteps is of rows whose rule's steps don't fit the table.
 const ReasonBadSteps = "bad_steps"
+
+// beforesLeftOut counts before images that a step could not be applied to: histories
+// don't have them.
+var beforesLeftOut = beam.NewCounter(Namespace, "befores_left_out")
 
 // errLeftOut says that a row is not to be written, and that nothing has to be removed
 // either: the table's rule leaves it out.
@@ -80,6 +87,18 @@ func (m *maker) enrich(ctx context.Context, d *destination, e *change.Event, c *
 		}
 	}
 	return &enriched, nil
+}
+
+// enriched makes what the history gets of a change what the table got of it, so that
+// the one can be made of the other, and nothing that a step hides is in either.
+func (d *destination) enriched(ctx context.Context, past *change.RowChange, written *rowChange, e *change.Event) {
+	past.Type, past.Columns, past.Event.AbsentUnavailable = written.kind, slices.Clone(written.columns), e.AbsentUnavailable
+	before, err := d.enricher.Image(e.Before)
+	if err != nil { // an image that can't be hidden is not shown
+		before = nil
+		beforesLeftOut.Inc(ctx, 1)
+	}
+	past.Event.Before = before
 }
 
 // refuseStep refuses a row by what a step says of it.

@@ -88,7 +88,7 @@ func rowsOf(ctx context.Context, t failer, m *maker, e change.Event) []change.Ro
 	}
 	var rows []change.Row
 	for i := range changes {
-		row, err := m.row(ctx, d, &e, &changes[i])
+		row, _, err := m.row(ctx, d, &e, &changes[i])
 		if err != nil {
 			t.Fatalf("the row of %v is refused: %v", e.After, err)
 		}

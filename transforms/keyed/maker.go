@@ -88,25 +88,26 @@ func (m *maker) startBundle() {
 	m.copies = copies{} // what a failed bundle has stored may not be stored
 }
 
-// emit makes the row of a row change, or its dead letter. Of the two halves of a
-// changed key each goes its way: each key's row is right on its own.
+// emit makes the row of a row change, or its dead letter, and returns the row change as
+// it was written, nil where it wasn't. Of the two halves of a changed key each goes its
+// way: each key's row is right on its own.
 func (m *maker) emit(
 	ctx context.Context, d *destination, e *change.Event, c *rowChange, emit func([]byte, change.Row), rest func(change.Receipt), letter func(deadletter.Letter),
-) (written bool, err error) {
-	row, err := m.row(ctx, d, e, c)
+) (written *rowChange, err error) {
+	row, written, err := m.row(ctx, d, e, c)
 	if errors.Is(err, errLeftOut) {
 		filteredCounter.Inc(ctx, 1)
 		for _, r := range slices.Concat(c.receipts, c.past) {
 			rest(r)
 		}
-		return false, nil
+		return nil, nil
 	}
 	if r := new(refusal); errors.As(err, &r) {
 		lettersCounter.Inc(ctx, 1)
 		letter(m.letter(c.about(e), r, slices.Concat(c.receipts, c.past)))
-		return false, nil
+		return nil, nil
 	} else if err != nil {
-		return false, err
+		return nil, err
 	}
 	if row.Type == change.Delete {
 		deletesCounter.Inc(ctx, 1)
@@ -116,7 +117,7 @@ func (m *maker) emit(
 	key := keyOf(row.Table, c.key)
 	row.Key = key[len(row.Table)+1:]
 	emit(key, row)
-	return true, nil
+	return written, nil
 }
 
 // keyOf returns what the rows of a table and key are grouped by.
@@ -129,32 +130,32 @@ func (m *maker) letter(e *change.Event, r *refusal, receipts []change.Receipt) d
 	return deadletter.Letter{Message: message, Shared: shared, Stage: r.stage, Reason: r.reason, Error: r.Error() + note, Table: e.Table, Part: e.Part, Receipts: receipts}
 }
 
-// row encodes a row change. A column that the table did not have when its schema
+// row encodes a row change, and returns it as its rule's steps made it. A column that the table did not have when its schema
 // was read may be there now: the catalog looks again, seldom, before it is refused.
-func (m *maker) row(ctx context.Context, d *destination, e *change.Event, c *rowChange) (change.Row, error) {
-	enriched, err := m.enrich(ctx, d, e, c)
-	if err != nil {
-		return change.Row{}, err
+func (m *maker) row(ctx context.Context, d *destination, e *change.Event, c *rowChange) (row change.Row, enriched *rowChange, err error) {
+	if enriched, err = m.enrich(ctx, d, e, c); err != nil {
+		return change.Row{}, nil, err
 	}
-	row, err := m.encode(ctx, d, e, enriched)
+	row, err = m.encode(ctx, d, e, enriched)
 	var r *refusal
 	if !errors.As(err, &r) || r.reason != rowproto.ReasonUnknownColumn {
-		return row, err
+		return row, enriched, err
 	}
 	fresh, refreshErr := m.catalog.Refresh(ctx, d.match)
 	if refreshErr != nil || fresh.Plan == d.Plan {
-		return row, err
+		return row, nil, err
 	}
 	if !slices.Equal(fresh.Table.PrimaryKey, d.Table.PrimaryKey) {
-		return row, err // its key was made for another
+		return row, nil, err // its key was made for another
 	}
 	if err := m.use(ctx, d, fresh); err != nil {
-		return change.Row{}, err
+		return change.Row{}, nil, err
 	}
 	if enriched, err = m.enrich(ctx, d, e, c); err != nil {
-		return change.Row{}, err
+		return change.Row{}, nil, err
 	}
-	return m.encode(ctx, d, e, enriched)
+	row, err = m.encode(ctx, d, e, enriched)
+	return row, enriched, err
 }
 
 func (m *maker) encode(ctx context.Context, d *destination, e *change.Event, c *rowChange) (change.Row, error) {

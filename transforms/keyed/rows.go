@@ -124,9 +124,12 @@ func (f *rowsFn) ProcessElement(
 		}
 		// What the table can't hold is a dead letter, and not in its history either: the
 		// letter stands for both, and so does its replay.
-		if written && d.remembered() {
+		if written != nil && d.remembered() {
 			past := d.incomplete(&e, changes, m.copies.row(&e), i)
 			past.Receipts = changes[i].past
+			if d.enricher != nil {
+				d.enriched(ctx, &past, written, &e)
+			}
 			remember(past)
 		}
 	}
