@@ -144,6 +144,7 @@ func complete(all moves, id move, m *moveMemory) (made []change.RowChange, err e
 		of := r.RowChange
 		of.Columns, of.Receipts = columns, receipts
 		of.Revision |= r.minor
+		of.Event.AbsentUnavailable = false // no more is known
 		// It is made again when more of what it had is known. Until then the table has
 		// it: its message is not needed.
 		r.emitted, r.hash, r.Receipts, r.Cause, r.Event.Message.Data = true, hash, nil, change.Message{}, nil
@@ -156,6 +157,11 @@ func complete(all moves, id move, m *moveMemory) (made []change.RowChange, err e
 // fillIn returns the row's columns with what it had under the old key.
 func fillIn(all moves, id move, r *chainedRow) (columns []change.Column, missing bool, err error) {
 	columns = slices.Clone(r.Columns)
+	if r.Event.AbsentUnavailable {
+		if columns, err = withMoved(all, id, columns); err != nil {
+			return nil, false, err
+		}
+	}
 	for i := range columns {
 		if !slices.ContainsFunc(r.columns, func(name string) bool { return strings.EqualFold(name, columns[i].Name) }) {
 			continue
@@ -170,6 +176,29 @@ func fillIn(all moves, id move, r *chainedRow) (columns []change.Column, missing
 		columns[i].Value = v
 	}
 	return columns, false, nil
+}
+
+// withMoved returns the columns with those that the row had under other keys: the source
+// leaves unchanged columns out.
+func withMoved(all moves, id move, columns []change.Column) ([]change.Column, error) {
+	seen := map[move]bool{}
+	for id != "" && !seen[id] {
+		seen[id] = true
+		m, err := all.get(id)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range m.told.columns {
+			if _, ok := find(columns, c.Name); !ok {
+				columns = append(columns, c)
+			}
+		}
+		if m.told.whole {
+			break
+		}
+		id = m.told.parent
+	}
+	return columns, nil
 }
 
 // resolve returns what a row that moved had in a column, under whichever key.

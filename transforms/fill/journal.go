@@ -122,12 +122,18 @@ type row struct {
 	unknown  []string          // columns that can't be filled in
 	moved    []string          // columns that the row had under another key,
 	from     *entry            // by which it moved
+	open     bool              // what the change lacks may be more than is known here: it had it under that key
 	base     *entry            // of a soft delete the change that made the row; nil else
 }
 
 // at returns the row that an UPSERT's entry, which has its event, makes.
 func (j journal) at(i int, s *settings) row {
 	r := row{columns: slices.Clone(j[i].columns)}
+	listed := len(r.columns)
+	if j[i].event.AbsentUnavailable {
+		r.columns, r.from = j.withAbsent(i, r.columns)
+		r.open = r.from != nil
+	}
 	for c := range r.columns {
 		name := r.columns[c].Name
 		if r.columns[c].Value.Kind() != change.KindUnavailable {
@@ -148,10 +154,41 @@ func (j journal) at(i int, s *settings) row {
 			}
 			r.versions[name] = from
 		case unknown:
-			r.unknown = append(r.unknown, name)
+			if c < listed {
+				r.unknown = append(r.unknown, name)
+			}
+		}
+	}
+	for c := len(r.columns) - 1; c >= listed; c-- { // of these nothing says that the row had them
+		if r.columns[c].Value.Kind() == change.KindUnavailable && !slices.Contains(r.moved, r.columns[c].Name) {
+			r.columns = slices.Delete(r.columns, c, c+1)
 		}
 	}
 	return r
+}
+
+// withAbsent returns the i-th entry's columns with those that changes before it had, as
+// unavailable ones: the source leaves unchanged columns out, and the table may have got
+// them only after this change came. from is the entry by which the row came to this key,
+// if it has to be looked for under the other, too.
+func (j journal) withAbsent(i int, columns []change.Column) (with []change.Column, from *entry) {
+	for at, e := range j[i:] {
+		if at > 0 && e.kind == change.Delete {
+			return columns, nil
+		}
+		for _, c := range e.columns {
+			if _, ok := find(columns, c.Name); !ok {
+				columns = append(columns, change.Column{Name: c.Name, Value: change.Unavailable()})
+			}
+		}
+		switch {
+		case e.movedFrom != nil:
+			return columns, e
+		case e.whole:
+			return columns, nil
+		}
+	}
+	return columns, nil
 }
 
 // How much more is remembered than the last row needs: changes that arrive out of
@@ -163,9 +200,9 @@ const (
 )
 
 // prune drops what is not needed any more: all that the latest rows can't ask for,
-// but for the most recent entries. It drops the oldest entries beyond most bytes, too,
+// but for the most recent entries. It drops the oldest entries beyond MaxBytes, too,
 // and reports whether it did.
-func (j *journal) prune(most int64) (forgot bool) {
+func (j *journal) prune(s *settings) (forgot bool) {
 	seen := make(map[string]bool)
 	kept := (*j)[:0]
 	size, recent := int64(0), 0
@@ -183,7 +220,7 @@ func (j *journal) prune(most int64) (forgot bool) {
 			}
 		}
 		bytes := sizeOf(e.columns)
-		if len(kept) > 0 && size+bytes > most {
+		if len(kept) > 0 && size+bytes > s.MaxBytes {
 			forgot = true
 			break
 		}
@@ -196,7 +233,8 @@ func (j *journal) prune(most int64) (forgot bool) {
 				seen[strings.ToLower(c.Name)] = true
 			}
 		}
-		ended = ended || e.kind == change.Delete || e.whole || e.movedFrom != nil
+		// A soft delete keeps the row: it still asks for what was before.
+		ended = ended || e.kind == change.Delete && s.soft == nil || e.whole || e.movedFrom != nil
 		kept = append(kept, e)
 	}
 	clear((*j)[len(kept):])

@@ -49,7 +49,7 @@ func (m *memory) take(c change.RowChange, s *settings, now time.Time) outcome {
 	o := m.settle(&c, e, s, now)
 	m.tell(&o, &c, s)
 	m.strip(s)
-	o.forgot = m.journal.prune(s.MaxBytes)
+	o.forgot = m.journal.prune(s)
 	return o
 }
 
@@ -59,7 +59,7 @@ func (m *memory) remember(c *change.RowChange, s *settings) *entry {
 	event.Message.Data = nil // what it held is in the columns
 	return m.journal.insert(&entry{
 		sequence: event.Sequence, kind: c.Type, partial: event.Partial, movedFrom: c.MovedFrom, movedTo: c.MovedTo,
-		whole:   c.Type == change.Upsert && !hasUnavailable(c.Columns),
+		whole:   c.Type == change.Upsert && !hasUnavailable(c.Columns) && !event.AbsentUnavailable,
 		columns: c.Columns, event: &event,
 	}, s)
 }
@@ -88,7 +88,7 @@ func (m *memory) settle(c *change.RowChange, e *entry, s *settings, now time.Tim
 			break // it was made before, and c says nothing of it
 		}
 		made := m.make(i, c, e, &r, s)
-		if len(r.moved) > 0 {
+		if len(r.moved) > 0 || r.open {
 			o.waiting = append(o.waiting, waitingRow{RowChange: made, from: moveOf(c.Table, r.from.movedFrom, c.Key, r.from.sequence), columns: r.moved})
 		} else {
 			o.rows = append(o.rows, made)
@@ -121,13 +121,11 @@ func (m *memory) rowAt(i int, s *settings, read bool) row {
 	case s.soft == nil:
 		return row{columns: e.columns}
 	}
-	// A soft delete keeps the row as it was before.
+	// A soft delete keeps the row as it was before, one of a row that was deleted already
+	// (a tombstone after its delete) as the other did.
 	for j := i + 1; j < len(m.journal); j++ {
 		before := m.journal[j]
-		if before.kind == change.Delete {
-			break
-		}
-		if before.event != nil {
+		if before.kind == change.Upsert && before.event != nil {
 			r := m.journal.at(j, s)
 			r.base = before
 			return r
@@ -148,8 +146,9 @@ func (m *memory) make(i int, c *change.RowChange, of *entry, r *row, s *settings
 	made := change.RowChange{Event: *e.event, Table: c.Table, Key: c.Key, Type: e.kind, Columns: r.columns, Receipts: c.Receipts}
 	if s.soft != nil {
 		made.Type = change.Upsert
-		made.Columns = append(r.columns, s.deletedColumns(e.kind == change.Delete, e.event.CommitTime)...)
+		made.Columns = append(r.columns, s.deletedColumns(e.kind == change.Delete, m.deletedAt(i))...)
 	}
+	made.Event.AbsentUnavailable = r.open // what the journal doesn't know nobody does
 	if e == of {
 		made.Event.Message = c.Event.Message // with its data
 	} else {
@@ -179,6 +178,20 @@ func (m *memory) make(i int, c *change.RowChange, of *entry, r *row, s *settings
 	return made
 }
 
+// deletedAt returns when the i-th entry's row was deleted; zero where nothing tells. A
+// tombstone has no commit time: its delete before it has.
+func (m *memory) deletedAt(i int) time.Time {
+	for _, e := range m.journal[i:] {
+		if e.kind != change.Delete || e.event == nil {
+			break
+		}
+		if !e.event.CommitTime.IsZero() {
+			return e.event.CommitTime
+		}
+	}
+	return time.Time{}
+}
+
 // waitingBits are the low bits of a revision, which tell rows apart that were
 // completed by what they had under another key.
 const waitingBits = 6
@@ -199,7 +212,7 @@ func (m *memory) strip(s *settings) {
 	emitted, upsert := false, false // the latest entry that is
 	for i, e := range m.journal {
 		waits := slices.ContainsFunc(m.held, func(h held) bool { return h.Event.Sequence == e.sequence })
-		needed := i == 0 || waits || e.emitted && !emitted || s.soft != nil && !upsert && e.kind == change.Upsert
+		needed := i == 0 || waits || e.emitted && !emitted || s.soft != nil && !upsert && (e.kind == change.Upsert || i < recentEntries)
 		emitted = emitted || e.emitted
 		upsert = upsert || e.kind == change.Upsert
 		if needed || e.event == nil {

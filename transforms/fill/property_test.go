@@ -26,6 +26,7 @@ type source struct {
 	changes []change.RowChange
 	at      uint64
 	partial bool // its updates hold what they set, and nothing else
+	absent  bool // they lack the other columns, which the table may not have when they come
 	soft    map[string]map[string]string
 }
 
@@ -56,11 +57,15 @@ func (s *source) publish(op change.Op, kind change.Type, key string, left []stri
 		c.MovedTo = []byte(to)
 	}
 	if kind == change.Upsert {
+		c.Event.AbsentUnavailable = s.absent && op == change.OpUpdate
 		for _, name := range append([]string{"n"}, texts...) {
 			v := change.Null()
 			text, ok := s.rows[key][name]
 			switch {
 			case slices.Contains(left, name):
+				if s.absent && rapid.Bool().Draw(s.t, "the table lacks it") {
+					continue
+				}
 				v = change.Unavailable()
 			case ok && name == "n":
 				v = change.Number(text)
@@ -75,13 +80,17 @@ func (s *source) publish(op change.Op, kind change.Type, key string, left []stri
 
 // drawSource lets the source make changes of few keys.
 func drawSource(t *rapid.T) *source {
-	s := &source{t: t, rows: make(map[string]map[string]string), soft: make(map[string]map[string]string), partial: rapid.Bool().Draw(t, "partial")}
+	s := &source{t: t, rows: make(map[string]map[string]string), soft: make(map[string]map[string]string), partial: rapid.Bool().Draw(t, "partial"), absent: rapid.Bool().Draw(t, "absent")}
 	keys := rapid.SampledFrom([]string{"a", "b", "c"})
 	value := func() string { return fmt.Sprint("v", s.at) }
 	for range rapid.IntRange(1, 12).Draw(t, "changes") {
 		s.at++
 		key := keys.Draw(t, "key")
 		row, there := s.rows[key]
+		if _, deleted := s.soft[key]; !there && deleted && rapid.Bool().Draw(t, "deleted twice") { // as by a tombstone
+			s.publish(change.OpDelete, change.Delete, key, nil, "", "")
+			continue
+		}
 		if !there {
 			s.rows[key] = map[string]string{"n": fmt.Sprint(s.at)}
 			for _, name := range texts {

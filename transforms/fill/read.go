@@ -24,8 +24,8 @@ func init() {
 // row, so that it doesn't matter what else is remembered of it: a change that is older
 // than a value doesn't win over it, and one that is later does.
 //
-// A new row isn't asked for, nor one that is deleted for good: nothing that BigQuery
-// may have is needed for them.
+// A new row isn't asked for, nor one that is deleted for good, not under another key:
+// nothing that BigQuery may have is needed for them.
 type readFn struct {
 	Config Config
 
@@ -94,7 +94,7 @@ func (f *readFn) FinishBundle(ctx context.Context, emit func(beam.EventTime, []b
 func (f *readFn) asks(s *settings, c *change.RowChange) bool {
 	switch {
 	case c.Type == change.Delete:
-		return s.soft != nil
+		return s.soft != nil || s.fills && c.MovedTo != nil // the row goes on under another key
 	case c.MovedFrom != nil:
 		return true
 	}

@@ -103,3 +103,31 @@ func TestRead(t *testing.T) {
 		t.Error("rows are read again")
 	}
 }
+
+// What BigQuery has of a row is asked for where a change may lack some of it: the row
+// itself, or the row that it goes on as under another key.
+func TestRead_asks(t *testing.T) {
+	t.Parallel()
+	hard, soft := settingsOf(&table.Rule{UnavailableValues: "fill"}), settingsOf(&table.Rule{Deletes: "soft"})
+	for _, test := range []struct {
+		what       string
+		c          change.RowChange
+		hard, soft bool
+	}{
+		{"a new row", change.RowChange{Event: change.Event{Op: change.OpCreate}, Type: change.Upsert}, false, false},
+		{"a row of a snapshot", change.RowChange{Event: change.Event{Op: change.OpSnapshot}, Type: change.Upsert}, false, false},
+		{"an update", change.RowChange{Event: change.Event{Op: change.OpUpdate}, Type: change.Upsert}, true, true},
+		{"a delete", change.RowChange{Event: change.Event{Op: change.OpDelete}, Type: change.Delete}, false, true},
+		{"the delete of a changed key", change.RowChange{Event: change.Event{Op: change.OpUpdate}, Type: change.Delete, MovedTo: []byte("b")}, true, true},
+		{"one by a message of its own", change.RowChange{Event: change.Event{Op: change.OpDelete}, Type: change.Delete, MovedTo: []byte("b")}, true, true},
+		{"the row of a changed key", change.RowChange{Event: change.Event{Op: change.OpCreate}, Type: change.Upsert, MovedFrom: []byte("a")}, true, true},
+	} {
+		f := new(readFn)
+		if got := f.asks(hard, &test.c); got != test.hard {
+			t.Errorf("%s, hard deletes: %t", test.what, got)
+		}
+		if got := f.asks(soft, &test.c); got != test.soft {
+			t.Errorf("%s, soft deletes: %t", test.what, got)
+		}
+	}
+}
