@@ -3,6 +3,7 @@ package enrichment
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -31,14 +32,15 @@ func CheckCompleting(r *table.Rule, key []string) []error {
 		report := func(at string, err error) {
 			found = append(found, &Problem{Key: fmt.Sprintf("enrich[%d].%s", i, at), Err: err})
 		}
-		for at, text := range expressionsOf(s) {
+		expressions, changed := expressionsOf(s), changedBy(s)
+		for _, at := range slices.Sorted(maps.Keys(expressions)) {
 			// What is wrong with an expression by itself is Compile's to tell.
-			if compiled, err := expression.CompileRow(text, &expression.Scope{Open: true}); err == nil && compiled.ReadsData() {
+			if compiled, err := expression.CompileRow(expressions[at], &expression.Scope{Open: true}); err == nil && compiled.ReadsData() {
 				report(at, errors.New("it reads data, which a row that is completed again has no more: read row, before or attributes, or leave fill and soft deletes out"))
 			}
 		}
-		for at, columns := range changedBy(s) {
-			for _, name := range columns {
+		for _, at := range slices.Sorted(maps.Keys(changed)) {
+			for _, name := range changed[at] {
 				switch {
 				case slices.ContainsFunc(own, func(c table.Column) bool { return strings.EqualFold(c.Name, name) }):
 					report(at, fmt.Errorf("column %s is made by fill or soft deletes, and no step may change it", name))
