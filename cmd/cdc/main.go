@@ -30,7 +30,8 @@ Commands:
                     no FILE an example of seven changes, which -changes prints
   diff              compare a table of PostgreSQL or MySQL, or a file of rows, with its
                     table in BigQuery, and publish what repairs it
-  changes TABLE     follow a BigQuery table's own change history, so that a second table can
+  changes TABLE     follow a BigQuery table's own change history, so that a second table
+                    can follow the first
   dead-letters      list, show and replay what the pipeline could not process
   rebuild [TABLE]   print the query that makes a table of its history
 
@@ -62,7 +63,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	case "dead-letters":
 		err = deadLettersCommand(interruptible(), args[1:], stdout, stderr)
 	case "rebuild":
-		err = rebuildCommand(interruptible(), args[1:], stdout, stderr)
+		err = rebuildCommand(interruptible(), args[1:], stdout)
 	case "-h", "-help", "--help", "help":
 		_, err = io.WriteString(stdout, usage)
 	default:

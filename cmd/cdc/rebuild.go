@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -12,27 +13,34 @@ import (
 	"beamcdc/transforms/history"
 )
 
-const rebuildUsage = `Usage: cdc rebuild -config FILE [TABLE]
+const rebuildUsage = `Usage: cdc rebuild -config FILE [FLAGS] [TABLE]
 
 Prints the query, in GoogleSQL, that makes a table of its history: of each table of the
 configuration that has a history, or of TABLE, dataset.table. Its columns and their types
-are those that BigQuery's table has now. A table whose name depends on its source's is named
-by -source.
+are those that BigQuery's table has now.
 
+  -config FILE    the pipeline's configuration; each of its scalars is a flag, too, as
+                  launch has them: launch --help lists them. An emulator needs both of
+                  -bigquery_rest_endpoint and -bigquery_grpc_endpoint
+  -source NAME    the source's name of the table, where a pattern gives its destination:
+                  public.orders for a rule of public.*
 `
 
 // rebuildCommand prints the queries that rebuild tables from their histories.
-func rebuildCommand(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+func rebuildCommand(ctx context.Context, args []string, stdout io.Writer) error {
 	flags := flag.NewFlagSet("rebuild", flag.ContinueOnError)
-	flags.SetOutput(stderr)
-	flags.Usage = func() {
-		_, _ = io.WriteString(stderr, rebuildUsage)
-		flags.PrintDefaults()
-	}
-	source := flags.String("source", "", "the source's `NAME` of the table, where a pattern gives its destination")
+	flags.SetOutput(io.Discard)
+	flags.Usage = func() {} // a bad flag gets one line
+	source := flags.String("source", "", "")
 	configuration := configured.Add(flags)
-	if err := flags.Parse(args); err != nil {
-		return fmt.Errorf("%w: %w", errUsage, err)
+	switch err := flags.Parse(args); {
+	case errors.Is(err, flag.ErrHelp):
+		_, err = io.WriteString(stdout, rebuildUsage)
+		return err
+	case err != nil:
+		return fmt.Errorf("%w: %w; run \"cdc rebuild -h\"", errUsage, err)
+	case flags.NArg() > 1:
+		return fmt.Errorf("%w: rebuild takes one table, not %d", errUsage, flags.NArg())
 	}
 	o, err := configuration.Options()
 	if err == nil {
@@ -74,8 +82,14 @@ func rebuildCommand(ctx context.Context, args []string, stdout, stderr io.Writer
 		}
 		_, _ = fmt.Fprintf(stdout, "-- %s, from %s\n%s;\n", match.Name, match.History, history.RebuildQuery(found.Table, found.Rule, match.History))
 	}
-	if printed == 0 {
-		return fmt.Errorf("%w: no such table has a history", errUsage)
+	switch {
+	case printed > 0:
+		return nil
+	case flags.NArg() > 0:
+		return fmt.Errorf("%w: the configuration gives no table %s a history", errUsage, flags.Arg(0))
+	case *source == "":
+		return fmt.Errorf("%w: no table that the configuration names has a history; where a pattern names them, give -source", errUsage)
+	default:
+		return fmt.Errorf("%w: the configuration gives the table of %s no history", errUsage, *source)
 	}
-	return nil
 }
