@@ -114,7 +114,7 @@ func parse(args []string, now time.Time) (*request, error) {
 		return nil, usageErrorf("-repair_jq and -repair_cel are two repairs; give one")
 	}
 	r.asJSON, r.from.wait = output == "json", waiting(wait)
-	// What the command line names is a letter or a message, as list prints them.
+	// What the command line names is a letter or a message, as list -each prints them.
 	r.filter = filter{stages: parseList(stages), reasons: parseList(reasons), tables: parseList(tables), ids: append(parseList(ids), flags.Args()...)}
 	var err error
 	if r.filter.since, err = parseWhen(since, now); err != nil {
@@ -151,7 +151,7 @@ func (r *request) run(ctx context.Context, o *pipeline.Options, s sink) error {
 		return listGroups(r.stdout, selected, r.asJSON)
 	case "show":
 		if len(selected) == 0 {
-			return fmt.Errorf("no dead letter of the %d in %s is meant", len(letters), s)
+			return fmt.Errorf("none of the %d dead letters in %s matches; \"list -each\" tells their IDs", len(letters), s)
 		}
 		return show(ctx, r.stdout, s, selected, messages, r.asJSON)
 	}
@@ -273,7 +273,7 @@ func (r *request) summarize(counts tally) {
 		}
 	}
 	if len(parts) == 0 {
-		parts = []string{"no letter is meant"}
+		parts = []string{"no letter matches"}
 	}
 	_, _ = fmt.Fprintf(r.stderr, "%s\n", strings.Join(parts, ", "))
 }

@@ -3,8 +3,8 @@ package letters
 const usage = `Usage: cdc dead-letters list|show|replay [FLAGS] [LETTER|MESSAGE …]
 
 Looks at what the pipeline could not process, and publishes it again. Which letters:
-all, or those that are named by their ID or their message's, as list prints them, and
-that all of these flags take:
+all, or those that are named by their ID or their message's, as list -each prints them,
+and that all of these flags take:
 
   -stage, -reason, -table WORDS   one of the words, separated by commas; a table also
                                   by its last parts: orders is public.orders, too
