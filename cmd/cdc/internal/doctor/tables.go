@@ -99,7 +99,7 @@ func (x *examination) lookAt(ctx context.Context, tables *catalog.Catalog, d *de
 // missing looks at a table that is to be created, or can't be.
 func (x *examination) missing(d *destination) {
 	if !x.options.CreateTables {
-		x.add(Finding{Fatal, d.about(), "it does not exist", "create it (`cdc ddl` prints the statement), or set create_tables"})
+		x.add(Finding{Fatal, d.about(), "it does not exist", "create it, or set create_tables"})
 		return
 	}
 	if len(d.match.Rule.PrimaryKey) == 0 {
@@ -152,7 +152,7 @@ func judgeTable(d *destination, job Dataflow) []Finding {
 	}
 	if len(key) > 0 && (len(clustered) == 0 || !slices.ContainsFunc(key, func(k string) bool { return strings.EqualFold(k, clustered[0]) })) {
 		report(Warning, "it is not clustered by its primary key: applying changes reads the whole table each time",
-			fmt.Sprintf("cluster it by %s (tables.patch takes a new clustering; `cdc ddl` prints one)", strings.Join(key[:min(4, len(key))], ", ")))
+			fmt.Sprintf("cluster it by %s (tables.patch takes a new clustering)", strings.Join(key[:min(4, len(key))], ", ")))
 	}
 	if d.ready != nil && d.ready.Table.MaxStaleness == 0 {
 		report(Warning, "it has no max_staleness: every query applies all pending changes by itself, and pays for that",
