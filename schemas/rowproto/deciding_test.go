@@ -62,5 +62,5 @@ func TestValueError_policies(t *testing.T) {
 func TestValueError_unknownColumn(t *testing.T) {
 	p := compile(t, table.Column{Name: "c", Type: table.Int64})
 	_, err := p.AppendUpsert(nil, row(column("d", change.Number("1"))), someSequence, RowOptions{})
-	checkRefused(t, err, ReasonUnknownColumn, "d", "add it to the table, or set `unknown_columns: ignore`")
+	checkRefused(t, err, ReasonUnknownColumn, "d", "add it to the table, or set `unknown_columns` to ignore or add")
 }

@@ -134,7 +134,7 @@ func (e *Encoder) appendField(dst []byte, f *field, v *change.Value) ([]byte, *V
 	case change.KindNull:
 		return dst, f.null()
 	case change.KindUnavailable:
-		return dst, refused(ReasonUnavailable, "the source left its unchanged value out")
+		return dst, refused(ReasonUnavailable, "the source left its unchanged value out; `unavailable_values: fill` takes it from the row's other changes")
 	default:
 	}
 	start, adjusted := len(dst), len(e.adjusted)
@@ -187,7 +187,7 @@ func ambiguousColumn() *ValueError {
 func index(i int) string { return "[" + strconv.Itoa(i) + "]" }
 
 func unknownColumn(name string) *ValueError {
-	return refused(ReasonUnknownColumn, "the table doesn't have it; add it to the table, or set `unknown_columns: ignore`").under(name)
+	return refused(ReasonUnknownColumn, "the table doesn't have it; add it to the table, or set `unknown_columns` to ignore or add").under(name)
 }
 
 // unknown refuses a row of a column that no field matches, unless it may be left out.
