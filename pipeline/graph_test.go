@@ -11,15 +11,23 @@ import (
 	"beamcdc/internal/graph"
 )
 
-// The graph of the demo, for each kind of runner. Its transforms' names and coders
-// are an interface: Dataflow moves the state of a job that is updated by them.
+// The graph of the demo, for each kind of runner, and those of examples that have hops
+// of their own. Their transforms' names and coders are an interface: Dataflow moves the
+// state of a job that is updated by them.
 func TestGraph(t *testing.T) {
-	for name, runnerOwnsSource := range map[string]bool{"shop_direct": false, "shop_dataflow": true} {
-		o, err := Load("../examples/shop/pipeline.yaml")
+	for name, c := range map[string]struct {
+		example          string
+		runnerOwnsSource bool
+	}{
+		"shop_direct":      {"shop", false},
+		"shop_dataflow":    {"shop", true},
+		"history_dataflow": {"history", true},
+	} {
+		o, err := Load("../examples/" + c.example + "/pipeline.yaml")
 		if err != nil {
 			t.Fatal(err)
 		}
-		o.RunnerOwnsSource = runnerOwnsSource
+		o.RunnerOwnsSource = c.runnerOwnsSource
 		p, s := beam.NewPipelineWithRoot()
 		Build(s, o)
 		model, err := graph.Of(p)
