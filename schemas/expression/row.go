@@ -77,7 +77,8 @@ func CompileRow(text string, scope *Scope) (*Row, error) {
 	}
 	ast, issues := env.Compile(text)
 	if issues.Err() != nil {
-		return nil, fmt.Errorf("compiling the expression: %w", issues.Err())
+		problem, place, _ := strings.Cut(issues.Err().Error(), "\n") // which is shown in lines of its own
+		return nil, fmt.Errorf("compiling the expression: %s%s\n%s", problem, scope.hint(problem), place)
 	}
 	r.gives = ast.OutputType()
 	for _, ref := range ast.NativeRep().ReferenceMap() {
@@ -87,6 +88,19 @@ func CompileRow(text string, scope *Scope) (*Row, error) {
 		return nil, fmt.Errorf("compiling the expression: %w", err)
 	}
 	return r, nil
+}
+
+// hint adds to what CEL says of an expression what is likely meant instead.
+func (s *Scope) hint(problem string) string {
+	for _, f := range s.Row {
+		if strings.Contains(problem, "undeclared reference to '"+f.Name+"'") {
+			return "; the row's column is row." + f.Name
+		}
+	}
+	if strings.Contains(problem, "applied to '(decimal, double)'") {
+		return `; beside a decimal, 1.19 is written decimal("1.19")`
+	}
+	return ""
 }
 
 // Columns returns the names of the row's columns that the expression uses.
