@@ -152,6 +152,14 @@ func (r *Rows) Row(ctx context.Context, e *change.Event, columns []change.Column
 	return row, stays, err
 }
 
+// Try is [Rows.Row] without counting: the row comes again.
+func (r *Rows) Try(e *change.Event, columns []change.Column, sequence change.Sequence) ([]change.Column, bool, error) {
+	before := r.Misses()
+	row, stays, err := r.Enricher.Row(e, columns, sequence)
+	r.misses += r.Misses() - before
+	return row, stays, err
+}
+
 // count counts what went on besides the rows: counters are a bundle's.
 func (r *Rows) count(ctx context.Context) {
 	if len(r.references) == 0 {

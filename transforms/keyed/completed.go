@@ -9,6 +9,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"beamcdc/schemas/change"
+	"beamcdc/schemas/rowproto"
 	"beamcdc/schemas/table"
 	"beamcdc/transforms/catalog"
 	"beamcdc/transforms/deadletter"
@@ -87,24 +88,45 @@ func (c *rowChange) about(e *change.Event) *change.Event {
 
 // precheck reports whether what there is of an incomplete row can be encoded, and else
 // makes its dead letter. A change that can't be must not be known to the others of its
-// row: they would be made with it, and become dead letters too (invariant 2). Where
-// columns are computed it can't be told before the row is complete.
+// row: they would be made with it, and become dead letters too (invariant 2).
 func (m *maker) precheck(ctx context.Context, d *destination, e *change.Event, c *rowChange, letter func(deadletter.Letter)) (bool, error) {
-	if c.kind != change.Upsert || d.enricher != nil {
+	if c.kind != change.Upsert {
 		return true, nil
 	}
 	check := *c
 	check.checked = true
+	whole := true
 	if d.Rule.UnavailableValues == "fill" {
 		check.columns = slices.DeleteFunc(slices.Clone(c.columns), func(column change.Column) bool { return column.Value.Kind() == change.KindUnavailable })
+		whole = len(check.columns) == len(c.columns) && !(e.AbsentUnavailable && e.Op == change.OpUpdate)
 	}
-	_, _, err := m.row(ctx, d, e, &check)
+	var err error
+	if d.enricher == nil || whole {
+		_, _, err = m.row(ctx, d, e, &check)
+	} else {
+		err = m.checkUntouched(ctx, d, e, &check)
+	}
 	if r := new(refusal); errors.As(err, &r) {
 		lettersCounter.Inc(ctx, 1)
 		letter(m.letter(e, r, slices.Concat(c.receipts, c.past)))
 		return false, nil
 	}
 	return err == nil, err
+}
+
+// checkUntouched returns why the values can't be encoded that no step of the rule
+// computes: what the others will be can't be told before the row is complete.
+func (m *maker) checkUntouched(ctx context.Context, d *destination, e *change.Event, c *rowChange) error {
+	image, err := d.enricher.Image(c.columns)
+	if err != nil {
+		return refuseStep(d.name, err)
+	}
+	c.columns = image
+	_, err = m.encode(ctx, d, e, c)
+	if r := new(refusal); errors.As(err, &r) && r.reason == rowproto.ReasonUnknownColumn {
+		return nil // the table may have it by the time when the row is made
+	}
+	return err
 }
 
 // incomplete returns the i-th of the row changes that an event made, to be completed.

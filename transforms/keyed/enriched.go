@@ -71,7 +71,14 @@ func (m *maker) enrich(ctx context.Context, d *destination, e *change.Event, c *
 	if d.enricher == nil || c.kind == change.Delete {
 		return c, nil
 	}
-	columns, stays, err := d.enricher.Row(ctx, e, c.columns, c.sequence)
+	var columns []change.Column
+	var stays bool
+	var err error
+	if c.checked {
+		columns, stays, err = d.enricher.Try(e, c.columns, c.sequence)
+	} else {
+		columns, stays, err = d.enricher.Row(ctx, e, c.columns, c.sequence)
+	}
 	if err != nil {
 		return nil, refuseStep(d.name, err)
 	}
