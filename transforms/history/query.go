@@ -3,6 +3,7 @@ package history
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"beamcdc/schemas/table"
@@ -17,13 +18,19 @@ func DistinctQuery(name table.Name) string {
 
 // RebuildQuery returns the query, in GoogleSQL, that makes of a history the table
 // whose changes it has, with the columns and types that t has: of each key the change
-// with the highest sequence, unless that is a DELETE. rule is the table's.
+// with the highest sequence, unless that is a DELETE. rule is the table's; the columns
+// that its settings need and no source has are left out.
 func RebuildQuery(t *table.Table, rule *table.Rule, name table.Name) string {
-	var b strings.Builder
-	documents, from := after, latest(name)
-	if rule.UnavailableValues == "fill" {
-		documents, from = "", filled(t, name)
+	t = &table.Table{Name: t.Name, Columns: sourceColumns(t, rule)}
+	emptied := ""
+	if rule.Truncates == "delete_keys" || rule.Truncates == "recreate" {
+		emptied = fmt.Sprintf("(SELECT COALESCE(MAX(%s), '') FROM %s WHERE %s = 'truncate')", sequence, quoteName(name.String()), operation)
 	}
+	documents, from := after, latest(name, emptied)
+	if rule.UnavailableValues == "fill" {
+		documents, from = "", filled(t, name, emptied)
+	}
+	var b strings.Builder
 	b.WriteString("SELECT\n")
 	for i := range t.Columns {
 		c := &t.Columns[i]
@@ -38,32 +45,49 @@ func RebuildQuery(t *table.Table, rule *table.Rule, name table.Name) string {
 		b.WriteByte('\n')
 	}
 	b.WriteString(from)
-	if rule.Truncates == "delete_keys" || rule.Truncates == "recreate" {
-		fmt.Fprintf(&b, "\nAND %s > (SELECT COALESCE(MAX(%s), '') FROM %s WHERE %s = 'truncate')", sequence, sequence, quoteName(name.String()), operation)
-	}
 	return b.String()
 }
 
-// latest selects of each key the change with the highest sequence, if it left a row.
-func latest(name table.Name) string {
-	return fmt.Sprintf(`FROM (
+func sourceColumns(t *table.Table, rule *table.Rule) []table.Column {
+	own := rule.OwnColumns()
+	return slices.DeleteFunc(slices.Clone(t.Columns), func(c table.Column) bool {
+		return slices.ContainsFunc(own, func(other table.Column) bool { return strings.EqualFold(other.Name, c.Name) })
+	})
+}
+
+// latest selects of each key the change with the highest sequence, if it left a row, and
+// that after the last truncate: emptied is the expression of its sequence, "" for a
+// table that keeps its rows.
+func latest(name table.Name, emptied string) string {
+	query := fmt.Sprintf(`FROM (
   SELECT %[1]s, %[2]s, %[3]s
   FROM %[4]s
   WHERE %[2]s IS NOT NULL
   QUALIFY ROW_NUMBER() OVER (PARTITION BY %[5]s ORDER BY %[1]s DESC, %[2]s DESC, %[6]s DESC, %[7]s DESC) = 1
 )
 WHERE %[2]s = 'UPSERT'`, sequence, changeType, after, quoteName(name.String()), key, publish, messageID)
+	if emptied != "" {
+		query += fmt.Sprintf("\nAND %s > %s", sequence, emptied)
+	}
+	return query
 }
 
 // filled selects of each key, column by column, the last value that the source sent
-// since the row's last DELETE: as c1, c2, … JSON of the values, with the sequence of
-// the last change.
-func filled(t *table.Table, name table.Name) string {
+// since the row's last DELETE, and since the last truncate, as latest has it: as c1, c2,
+// … JSON of the values.
+func filled(t *table.Table, name table.Name, emptied string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "FROM (\n  SELECT MAX(%s) AS %s", sequence, sequence)
+	b.WriteString("FROM (\n  SELECT")
 	for i := range t.Columns {
-		fmt.Fprintf(&b, ",\n    ARRAY_AGG(JSON_QUERY(%s, %s) IGNORE NULLS ORDER BY %s DESC, %s DESC, %s DESC LIMIT 1)[SAFE_OFFSET(0)] AS c%d",
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, "\n    ARRAY_AGG(JSON_QUERY(%s, %s) IGNORE NULLS ORDER BY %s DESC, %s DESC, %s DESC LIMIT 1)[SAFE_OFFSET(0)] AS c%d",
 			after, quoteText("$"+member(t.Columns[i].Name)), sequence, publish, messageID, i+1)
+	}
+	since := ""
+	if emptied != "" {
+		since = fmt.Sprintf(" AND %s > %s", sequence, emptied)
 	}
 	fmt.Fprintf(&b, `
   FROM (
@@ -71,10 +95,9 @@ func filled(t *table.Table, name table.Name) string {
     FROM %[4]s
     WHERE %[1]s IS NOT NULL
   )
-  WHERE %[1]s = 'UPSERT' AND %[2]s >= deleted
+  WHERE %[1]s = 'UPSERT' AND %[2]s >= deleted%[5]s
   GROUP BY %[3]s
-)
-WHERE TRUE`, changeType, sequence, key, quoteName(name.String()))
+)`, changeType, sequence, key, quoteName(name.String()), since)
 	return b.String()
 }
 
