@@ -69,7 +69,19 @@
 //	WHERE change_type = 'UPSERT'
 //
 // Add AND sequence <= '…' or AND commit_time <= '…' to the inner WHERE for the table as it
-// was then. cdc rebuild prints the query of a configured table.
+// was then. cdc rebuild prints the query of a configured table. It leaves out the columns
+// that the table's settings need and no source has.
+//
+// # Failures
+//
+// A history that takes no rows keeps its messages from being acked, and so does its table:
+// what is delivered again is in the view once. Neither is in the other's bundle, so that
+// each gets its rows while BigQuery takes none for the other. But a bundle's end that waits
+// for BigQuery stalls Beam's whole worker once the runner asks for its progress, for
+// finish_for at most on Dataflow: until a history recovers, tables are late too.
+//
+// The counts have history_rows, and history_letters: of dead_letters those that a history
+// lacks, beside what became of the change in its table.
 //
 // # What falls short
 //
@@ -87,6 +99,10 @@
 //
 // Changes that a user's sequence gives equal numbers have no order in the table, nor here:
 // the later published wins.
+//
+// Beam numbers the names of the hop's Reshuffle by what is before it in the graph. A
+// setting that adds hops before it makes it another one for the update of a running job,
+// which must then be drained instead.
 //
 // A filter on commit_time does not reach through the view to the partitions: filter the
 // table first, or query it directly.
