@@ -42,7 +42,8 @@ Usage: local [-config FILE] [-messages FILE]... [-serve] [-output table|json] [-
                       "counts": {…}}
                    INT64, NUMERIC and BIGNUMERIC are JSON strings, which keeps them exact.
                    A dead letter whose data is no UTF-8 has data_base64, too
-                   Of the counts, messages + extra_changes + key_changes is always
+                   Of the counts, messages + extra_changes + key_changes, and rows_completed_again where
+                   unavailable_values: fill made any, is always
                    rows_upserted + rows_deleted + superseded + filtered + control + truncates + dead_letters
   -db FILE         keep the emulator's tables in a file; in memory by default
 

@@ -12,7 +12,7 @@ import (
 // writeCounts writes what became of the messages.
 func writeCounts(out *bufio.Writer, c direct.Counts, style style) {
 	_, _ = fmt.Fprintf(out, "%s  %s\n", style.bold("What became of the changes"), style.dim(plural(c.Messages, "message")))
-	changes := c.Messages + c.ExtraChanges + c.KeyChanges
+	changes := c.Messages + c.ExtraChanges + c.KeyChanges + c.RowsCompletedAgain
 	lines := []struct {
 		what   string
 		count  int64
@@ -67,6 +67,9 @@ func moreThanMessages(c direct.Counts) string {
 	}
 	if n := c.KeyChanges; n > 0 {
 		why = append(why, fmt.Sprintf("%s more from %s, a DELETE and an UPSERT each", thousands(n), plural(n, "changed key")))
+	}
+	if n := c.RowsCompletedAgain; n > 0 {
+		why = append(why, thousands(n)+" more from rows that were completed again")
 	}
 	return strings.Join(why, ", ")
 }

@@ -1,7 +1,6 @@
 package fill
 
 import (
-	"fmt"
 	"hash/fnv"
 	"slices"
 	"strings"
@@ -16,9 +15,18 @@ import (
 
 // moveMemory is what is remembered of one move.
 type moveMemory struct {
+	source   string // the table at the source
 	told     moving // its told is 0 while the old key has said nothing
 	children []move // moves on from the new key, which may ask for what this one has
 	rows     []chainedRow
+
+	touched time.Time // when something came that needs it
+	timer   time.Time // when the timer fires; zero where it isn't set
+}
+
+// isEmpty reports whether nothing is remembered.
+func (m *moveMemory) isEmpty() bool {
+	return m.told.told == 0 && len(m.children) == 0 && len(m.rows) == 0
 }
 
 // chainedRow is a row of the new key that lacks what it had under the old one.
@@ -29,6 +37,17 @@ type chainedRow struct {
 	emitted bool
 	minor   uint32 // of its revision
 	hash    uint64
+	owed    uint32 // changes that no row was made for since they came
+}
+
+// completed is what a move made.
+type completed struct {
+	rows    []change.RowChange
+	letters []held // rows that can't be completed
+
+	joined   int64 // changes that have no row of their own
+	repeated int64 // rows that no change has come for
+	overflow int64 // rows that there was no room for
 }
 
 // moves are those of one table.
@@ -37,29 +56,29 @@ type moves interface {
 	put(id move, m *moveMemory) error
 }
 
-// hear takes what a row had that moved, and returns the rows that can be made now.
-func hear(all moves, t moving) ([]change.RowChange, error) {
+// hear takes what a row had that moved, and makes the rows that can be made now.
+func hear(all moves, t moving, now time.Time) (made completed, err error) {
 	m, err := all.get(t.move)
 	if err != nil || t.told <= m.told.told {
-		return nil, err
+		return made, err
 	}
-	m.told = t
+	m.source, m.told, m.touched = t.source, t, now
 	if err := all.put(t.move, m); err != nil {
-		return nil, err
+		return made, err
 	}
 	if t.parent != "" {
 		parent, err := all.get(t.parent)
 		if err != nil {
-			return nil, err
+			return made, err
 		}
 		if !slices.Contains(parent.children, t.move) {
+			parent.source, parent.touched = t.source, now
 			parent.children = append(parent.children, t.move)
 			if err := all.put(t.parent, parent); err != nil {
-				return nil, err
+				return made, err
 			}
 		}
 	}
-	var made []change.RowChange
 	seen := map[move]bool{}
 	for next := []move{t.move}; len(next) > 0; next = next[1:] {
 		if seen[next[0]] {
@@ -68,26 +87,25 @@ func hear(all moves, t moving) ([]change.RowChange, error) {
 		seen[next[0]] = true
 		m, err := all.get(next[0])
 		if err != nil {
-			return nil, err
+			return made, err
 		}
-		rows, err := complete(all, next[0], m)
-		if err != nil {
-			return nil, err
+		if err := made.complete(all, next[0], m); err != nil {
+			return made, err
 		}
-		made = append(made, rows...)
 		next = append(next, m.children...)
 	}
 	return made, nil
 }
 
-// wait takes a row that lacks what it had under another key, and returns it if that
-// is known.
-func wait(all moves, w waitingRow, now time.Time) ([]change.RowChange, error) {
+// wait takes a row that lacks what it had under another key, and makes it if that is
+// known.
+func wait(all moves, w waitingRow, s *settings, now time.Time) (made completed, err error) {
 	m, err := all.get(w.from)
 	if err != nil {
-		return nil, err
+		return made, err
 	}
-	row := chainedRow{RowChange: w.RowChange, columns: w.columns, at: now}
+	m.source, m.touched = w.Event.Table, now
+	row := chainedRow{RowChange: w.RowChange, columns: w.columns, at: now, owed: 1}
 	at := slices.IndexFunc(m.rows, func(o chainedRow) bool { return row.compare(&o) >= 0 })
 	switch {
 	case at < 0:
@@ -97,12 +115,42 @@ func wait(all moves, w waitingRow, now time.Time) ([]change.RowChange, error) {
 			row.emitted, row.minor, row.hash = true, m.rows[at].minor, m.rows[at].hash
 		} else {
 			row.Receipts = append(slices.Clip(row.Receipts), m.rows[at].Receipts...)
+			row.owed += m.rows[at].owed
 		}
 		m.rows[at] = row
 	default:
 		m.rows = slices.Insert(m.rows, at, row)
 	}
-	return complete(all, w.from, m)
+	if err := made.complete(all, w.from, m); err != nil {
+		return made, err
+	}
+	if letters := m.shrink(s.MaxBytes); len(letters) > 0 {
+		made.overflow = int64(len(letters))
+		made.letters = append(made.letters, letters...)
+		err = all.put(w.from, m)
+	}
+	return made, err
+}
+
+// shrink gives up the earliest rows that wait until the others have no more than most
+// bytes, but for the latest.
+func (m *moveMemory) shrink(most int64) (letters []held) {
+	size := int64(0)
+	for i := range m.rows {
+		size += sizeOf(m.rows[i].Columns)
+		if i == 0 || size <= most {
+			continue
+		}
+		for j := len(m.rows) - 1; j >= i; j-- {
+			if r := &m.rows[j]; !r.emitted {
+				letters = append(letters, held{RowChange: r.RowChange, columns: r.columns})
+			}
+		}
+		clear(m.rows[i:])
+		m.rows = m.rows[:i]
+		break
+	}
+	return letters
 }
 
 // compare orders rows of one key.
@@ -115,12 +163,12 @@ func (r *chainedRow) compare(o *chainedRow) int {
 
 // complete makes the latest of the move's rows that can be made, if it is not as it
 // was made before, and puts the move.
-func complete(all moves, id move, m *moveMemory) (made []change.RowChange, err error) {
+func (c *completed) complete(all moves, id move, m *moveMemory) error {
 	for i := range m.rows {
 		r := &m.rows[i]
 		columns, missing, err := fillIn(all, id, r)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if missing {
 			continue
@@ -129,17 +177,29 @@ func complete(all moves, id move, m *moveMemory) (made []change.RowChange, err e
 		_, _ = h.Write(change.AppendColumns(nil, columns)) // never fails
 		hash := h.Sum64()
 		below := m.rows[i+1:]
-		receipts := r.Receipts
+		receipts, owed := r.Receipts, r.owed
 		for j := range below {
 			receipts = append(slices.Clip(receipts), below[j].Receipts...)
+			owed += below[j].owed
 		}
-		if r.emitted && r.hash == hash && len(receipts) == 0 {
-			return nil, all.put(id, m)
+		if r.emitted && r.hash == hash && owed == 0 {
+			return all.put(id, m)
 		}
+		m.rows = m.rows[:i+1]
 		if r.emitted && r.hash != hash {
-			if r.minor++; r.minor >= 1<<waitingBits {
-				return nil, fmt.Errorf("a row of %s was completed more than %d times by what it had under another key", r.Table, 1<<waitingBits-1)
+			if r.minor == maxCompletions {
+				// The table keeps it as it was made last.
+				c.letters = append(c.letters, held{RowChange: r.RowChange, columns: r.columns, again: true})
+				c.letters[len(c.letters)-1].Receipts = receipts
+				r.hash, r.owed, r.Receipts = hash, 0, nil
+				return all.put(id, m)
 			}
+			r.minor++
+		}
+		if owed == 0 {
+			c.repeated++
+		} else {
+			c.joined += int64(owed) - 1
 		}
 		of := r.RowChange
 		of.Columns, of.Receipts = columns, receipts
@@ -147,11 +207,11 @@ func complete(all moves, id move, m *moveMemory) (made []change.RowChange, err e
 		of.Event.AbsentUnavailable = false // no more is known
 		// It is made again when more of what it had is known. Until then the table has
 		// it: its message is not needed.
-		r.emitted, r.hash, r.Receipts, r.Cause, r.Event.Message.Data = true, hash, nil, change.Message{}, nil
-		m.rows = m.rows[:i+1]
-		return []change.RowChange{of}, all.put(id, m)
+		r.emitted, r.hash, r.owed, r.Receipts, r.Cause, r.Event.Message.Data = true, hash, 0, nil, change.Message{}, nil
+		c.rows = append(c.rows, of)
+		return all.put(id, m)
 	}
-	return nil, all.put(id, m)
+	return all.put(id, m)
 }
 
 // fillIn returns the row's columns with what it had under the old key.
@@ -224,23 +284,53 @@ func resolve(all moves, id move, name string) (v change.Value, ok bool, err erro
 	return v, false, nil
 }
 
-// expireRows takes the rows that have waited for too long.
-func (m *moveMemory) expireRows(s *settings, now time.Time) (letters []held, next time.Time) {
+// touch keeps a move, and those that it asks, from being forgotten while rows need
+// them. It writes seldom: keep_for is about hours.
+func touch(all moves, id move, keepFor time.Duration, now time.Time) error {
+	seen := map[move]bool{}
+	for id != "" && !seen[id] {
+		seen[id] = true
+		m, err := all.get(id)
+		if err != nil || m.isEmpty() {
+			return err
+		}
+		if now.Sub(m.touched) > keepFor/4 {
+			m.touched = now
+			if err := all.put(id, m); err != nil {
+				return err
+			}
+		}
+		id = m.told.parent
+	}
+	return nil
+}
+
+// expire takes the rows that have waited for too long, and forgets the move when
+// nothing has needed it for too long.
+func (m *moveMemory) expire(s *settings, now time.Time) (letters []held, forget bool) {
 	kept := m.rows[:0]
 	for _, r := range m.rows {
-		due := r.at.Add(s.HoldFor)
-		switch {
-		case r.emitted:
-		case due.After(now):
-			if next.IsZero() || due.Before(next) {
-				next = due
-			}
-		default:
+		if !r.emitted && !r.at.Add(s.HoldFor).After(now) {
 			letters = append(letters, held{RowChange: r.RowChange, columns: r.columns})
 			continue
 		}
 		kept = append(kept, r)
 	}
+	clear(m.rows[len(kept):])
 	m.rows = kept
-	return letters, next
+	waits := slices.ContainsFunc(m.rows, func(r chainedRow) bool { return !r.emitted })
+	return letters, !waits && s.KeepFor > 0 && !m.touched.Add(s.KeepFor).After(now)
+}
+
+// due returns when expire has something to do, zero for never.
+func (m *moveMemory) due(s *settings) (at time.Time) {
+	for i := range m.rows {
+		if r := &m.rows[i]; !r.emitted && (at.IsZero() || r.at.Add(s.HoldFor).Before(at)) {
+			at = r.at.Add(s.HoldFor)
+		}
+	}
+	if at.IsZero() && s.KeepFor > 0 && !m.isEmpty() {
+		return m.touched.Add(s.KeepFor)
+	}
+	return at
 }

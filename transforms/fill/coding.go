@@ -117,6 +117,7 @@ func readMemory(src []byte) (memory, error) {
 func (t *moving) append(dst []byte) []byte {
 	dst = append(dst, codedMoving)
 	dst = appendBytes(dst, t.move)
+	dst = appendBytes(dst, t.source)
 	dst = appendUvarint(dst, uint64(t.told))
 	dst = appendBytes(dst, change.AppendColumns(nil, t.columns))
 	dst = appendFlag(appendFlag(dst, t.whole), t.partial)
@@ -125,7 +126,7 @@ func (t *moving) append(dst []byte) []byte {
 
 func (r *reader) moving() moving {
 	return moving{
-		move: move(r.bytes()), told: uint32(r.uvarint()), columns: r.columns(), whole: r.flag(), partial: r.flag(), parent: move(r.bytes()),
+		move: move(r.bytes()), source: string(r.bytes()), told: uint32(r.uvarint()), columns: r.columns(), whole: r.flag(), partial: r.flag(), parent: move(r.bytes()),
 	}
 }
 
@@ -284,6 +285,8 @@ func readChained(src []byte) (w *waitingRow, t moving, err error) {
 // append appends the coding of m to dst.
 func (m *moveMemory) append(dst []byte) []byte {
 	dst = append(dst, codedMove)
+	dst = appendBytes(dst, m.source)
+	dst = appendTime(appendTime(dst, m.touched), m.timer)
 	dst = appendBytes(dst, m.told.append(nil))
 	dst = appendUvarint(dst, uint64(len(m.children)))
 	for _, child := range m.children {
@@ -298,6 +301,7 @@ func (m *moveMemory) append(dst []byte) []byte {
 		dst = appendFlag(dst, row.emitted)
 		dst = appendUvarint(dst, uint64(row.minor))
 		dst = appendUvarint(dst, row.hash)
+		dst = appendUvarint(dst, uint64(row.owed))
 	}
 	return dst
 }
@@ -309,6 +313,7 @@ func readMove(src []byte) (*moveMemory, error) {
 		return m, nil
 	}
 	r := newReader(src, codedMove)
+	m.source, m.touched, m.timer = string(r.bytes()), r.time(), r.time()
 	told := newReader(r.bytes(), codedMoving)
 	m.told = told.moving()
 	r.note(told.err)
@@ -319,7 +324,7 @@ func readMove(src []byte) (*moveMemory, error) {
 		c, err := change.ReadRowChange(r.bytes())
 		r.note(err)
 		m.rows = append(m.rows, chainedRow{
-			RowChange: c, columns: r.texts(), at: r.time(), emitted: r.flag(), minor: uint32(r.uvarint()), hash: r.uvarint(),
+			RowChange: c, columns: r.texts(), at: r.time(), emitted: r.flag(), minor: uint32(r.uvarint()), hash: r.uvarint(), owed: uint32(r.uvarint()),
 		})
 		if r.err != nil {
 			break

@@ -213,6 +213,10 @@ func whyLacking(h *held, s *settings) string {
 		what = "the source left out the unchanged value of column " + strings.Join(h.columns[:min(len(h.columns), 5)], ", ")
 	}
 	text := fmt.Sprintf("completing a row of %s: %s", h.Table, what)
+	if h.again {
+		return fmt.Sprintf("completing a row of %s: it was completed %d times by late changes of the key that it had before, and once more is not possible; the table has it as it was the last time",
+			h.Table, maxCompletions)
+	}
 	if what == "its earlier changes" {
 		text = fmt.Sprintf("completing a row of %s: its earlier changes are not known", h.Table)
 	} else {

@@ -24,6 +24,7 @@ type held struct {
 	change.RowChange
 	at      time.Time // when it came
 	columns []string  // which it lacks
+	again   bool      // it was made too often to be made once more: of dead letters
 }
 
 // outcome is what is to be done once a change is remembered.
@@ -33,6 +34,8 @@ type outcome struct {
 	waiting []waitingRow
 	told    []moving // what rows that moved to other keys had
 	letters []held   // changes that can't be completed
+
+	joined int64 // changes that come to rest with the row of another
 
 	filled bool // the row has values that were filled in
 	held   bool // the change waits
@@ -87,7 +90,9 @@ func (m *memory) settle(c *change.RowChange, e *entry, s *settings, now time.Tim
 		if of.sequence.Compare(e.sequence) < 0 {
 			break // it was made before, and c says nothing of it
 		}
+		before := len(m.held)
 		made := m.make(i, c, e, &r, s)
+		o.joined = int64(before - len(m.held))
 		if len(r.moved) > 0 || r.open {
 			o.waiting = append(o.waiting, waitingRow{RowChange: made, from: moveOf(c.Table, r.from.movedFrom, c.Key, r.from.sequence), columns: r.moved})
 		} else {
@@ -194,7 +199,10 @@ func (m *memory) deletedAt(i int) time.Time {
 
 // waitingBits are the low bits of a revision, which tell rows apart that were
 // completed by what they had under another key.
-const waitingBits = 6
+const waitingBits = 10
+
+// maxCompletions is how often a row is completed again by what it had under another key.
+const maxCompletions = 1<<waitingBits - 1
 
 // contentOf returns a hash of what a row says.
 func contentOf(c *change.RowChange, r *row) uint64 {

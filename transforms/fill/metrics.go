@@ -11,8 +11,11 @@ import (
 // older change came late (rows_revised); waits (held), of which some wait for too long
 // (expired); or becomes a dead letter (letters). Rows of changed keys that lack what
 // they had under the other key are key_changes_waiting, and key_changes_told are the
-// messages about that. memory_bytes has the sizes of what is remembered of a row,
-// each time that it is written; forgotten are the rows that were forgotten by
+// messages about that; moves_forgotten are changed keys that were forgotten by
+// fill.keep_for. changes_joined come to rest with the row of another change, and
+// rows_repeated are rows that were made again without a change of their own: changes
+// and rows_repeated are rows, changes_joined and letters, and what waits. memory_bytes has the sizes of what is remembered of a row,
+// and moves_bytes of what is of a changed key, each time that it is written; forgotten are the rows that were forgotten by
 // fill.keep_for, and overflowed the changes at which a row passed fill.max_bytes. Rows
 // asked for in BigQuery are rows_read, those that it had rows_found, in queries.
 const Namespace = "fill"
@@ -35,7 +38,13 @@ var (
 	readCounter      = beam.NewCounter(Namespace, "rows_read")
 	foundCounter     = beam.NewCounter(Namespace, "rows_found")
 	queriesCounter   = beam.NewCounter(Namespace, "queries")
-	memoryBytes      = beam.NewDistribution(Namespace, "memory_bytes")
+	joinedCounter    = beam.NewCounter(Namespace, "changes_joined")
+	repeatedCounter  = beam.NewCounter(Namespace, "rows_repeated")
+
+	movesForgottenCounter = beam.NewCounter(Namespace, "moves_forgotten")
+	movesBytes            = beam.NewDistribution(Namespace, "moves_bytes")
+
+	memoryBytes = beam.NewDistribution(Namespace, "memory_bytes")
 )
 
 func (o *outcome) count(ctx context.Context) {
@@ -56,4 +65,11 @@ func (o *outcome) count(ctx context.Context) {
 	}
 	waitingCounter.Inc(ctx, int64(len(o.waiting)))
 	toldCounter.Inc(ctx, int64(len(o.told)))
+	joinedCounter.Inc(ctx, o.joined)
+}
+
+func (c *completed) count(ctx context.Context) {
+	joinedCounter.Inc(ctx, c.joined)
+	repeatedCounter.Inc(ctx, c.repeated)
+	overflowCounter.Inc(ctx, c.overflow)
 }

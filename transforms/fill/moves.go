@@ -25,6 +25,7 @@ func moveOf(table string, from, to []byte, sequence change.Sequence) move {
 // moving is what a row had that moved to another key, as far as it is known.
 type moving struct {
 	move    move
+	source  string // the table at the source
 	told    uint32 // the higher of two is the later one
 	columns []change.Column
 	whole   bool // what it lacks was NULL
@@ -43,7 +44,7 @@ func (m *memory) tell(o *outcome, c *change.RowChange, s *settings) {
 		if e.kind != change.Delete || e.movedTo == nil {
 			continue
 		}
-		t := moving{move: moveOf(c.Table, c.Key, e.movedTo, e.sequence)}
+		t := moving{move: moveOf(c.Table, c.Key, e.movedTo, e.sequence), source: c.Event.Table}
 		for _, before := range m.journal[i+1:] {
 			if before.kind == change.Delete {
 				break

@@ -42,39 +42,57 @@ func (f *movesFn) Setup(ctx context.Context) (err error) {
 
 // ProcessElement takes a row that waits, or what a row had that moved.
 func (f *movesFn) ProcessElement(
-	_ context.Context, sp state.Provider, tp timers.Provider, _, coded []byte, complete func(change.RowChange), _ func(deadletter.Letter),
+	ctx context.Context, sp state.Provider, tp timers.Provider, _, coded []byte, complete func(change.RowChange), letter func(deadletter.Letter),
 ) error {
-	all := &storedMoves{state: &f.Moves, provider: sp}
+	all := &storedMoves{ctx: ctx, state: &f.Moves, provider: sp}
 	w, t, err := readChained(coded)
 	if err != nil {
 		return err
 	}
-	var rows []change.RowChange
-	if w == nil {
-		rows, err = hear(all, t)
-	} else {
-		rows, err = f.wait(all, tp, *w)
+	id, source := t.move, t.source
+	if w != nil {
+		id, source = w.from, w.Event.Table
 	}
-	for i := range rows {
-		complete(rows[i])
-	}
-	return err
-}
-
-func (f *movesFn) wait(all moves, tp timers.Provider, w waitingRow) ([]change.RowChange, error) {
-	s, err := f.tables.of(w.Event.Table)
+	s, err := f.tables.of(source)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	now := time.Now()
-	rows, err := wait(all, w, now)
-	if err == nil && len(rows) == 0 {
-		f.Due.Set(tp, now.Add(s.HoldFor), timers.WithTag(hex.EncodeToString([]byte(w.from))), timers.WithNoOutputTimestamp())
+	var made completed
+	if now := time.Now(); w == nil {
+		made, err = hear(all, t, now)
+	} else if made, err = wait(all, *w, s, now); err == nil && s.KeepFor > 0 {
+		err = touch(all, id, s.KeepFor, now)
 	}
-	return rows, err
+	if err != nil {
+		return err
+	}
+	made.count(ctx)
+	for i := range made.rows {
+		complete(made.rows[i])
+	}
+	for i := range made.letters {
+		letter(letterOf(ctx, &made.letters[i], s))
+	}
+	return f.setTimer(all, tp, id, s)
 }
 
-// OnTimer makes dead letters of rows that have waited for too long.
+// setTimer sets the move's timer for what is due first.
+func (f *movesFn) setTimer(all moves, tp timers.Provider, id move, s *settings) error {
+	m, err := all.get(id)
+	if err != nil {
+		return err
+	}
+	due := m.due(s)
+	if due.IsZero() || !m.timer.IsZero() && !due.Before(m.timer) {
+		return nil
+	}
+	m.timer = due
+	f.Due.Set(tp, due, timers.WithTag(hex.EncodeToString([]byte(id))), timers.WithNoOutputTimestamp())
+	return all.put(id, m)
+}
+
+// OnTimer makes dead letters of rows that have waited for too long, and forgets moves
+// that nothing has needed.
 func (f *movesFn) OnTimer(
 	ctx context.Context, _ beam.EventTime, sp state.Provider, tp timers.Provider, _ []byte, timer timers.Context,
 	_ func(change.RowChange), letter func(deadletter.Letter),
@@ -83,28 +101,34 @@ func (f *movesFn) OnTimer(
 	if err != nil {
 		return fmt.Errorf("reading a timer's tag: %w", err)
 	}
-	all := &storedMoves{state: &f.Moves, provider: sp}
+	all := &storedMoves{ctx: ctx, state: &f.Moves, provider: sp}
 	m, err := all.get(move(id))
-	if err != nil || len(m.rows) == 0 {
+	if err != nil || m.isEmpty() {
 		return err
 	}
-	s, err := f.tables.of(m.rows[0].Event.Table)
+	s, err := f.tables.of(m.source)
 	if err != nil {
 		return err
 	}
-	letters, next := m.expireRows(s, time.Now())
+	letters, forget := m.expire(s, time.Now())
 	for i := range letters {
 		expiredCounter.Inc(ctx, 1)
 		letter(letterOf(ctx, &letters[i], s))
 	}
-	if !next.IsZero() {
-		f.Due.Set(tp, next, timers.WithTag(timer.Tag), timers.WithNoOutputTimestamp())
+	if forget {
+		movesForgottenCounter.Inc(ctx, 1)
+		return all.put(move(id), new(moveMemory))
 	}
-	return all.put(move(id), m)
+	m.timer = time.Time{}
+	if err := all.put(move(id), m); err != nil {
+		return err
+	}
+	return f.setTimer(all, tp, move(id), s)
 }
 
 // storedMoves are moves in Beam's state.
 type storedMoves struct {
+	ctx      context.Context //nolint:containedctx // of one element
 	state    *state.Map[string, []byte]
 	provider state.Provider
 }
@@ -118,5 +142,11 @@ func (s *storedMoves) get(id move) (*moveMemory, error) {
 }
 
 func (s *storedMoves) put(id move, m *moveMemory) error {
-	return s.state.Put(s.provider, hex.EncodeToString([]byte(id)), m.append(nil))
+	key := hex.EncodeToString([]byte(id))
+	if m.isEmpty() {
+		return s.state.Remove(s.provider, key)
+	}
+	coded := m.append(nil)
+	movesBytes.Update(s.ctx, int64(len(coded)))
+	return s.state.Put(s.provider, key, coded)
 }

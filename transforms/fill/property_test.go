@@ -149,6 +149,8 @@ type stages struct {
 	moves    map[move][]byte
 	emitted  []change.RowChange
 	letters  []held
+
+	changes, made, joined, repeated int64
 }
 
 func newStages(t *rapid.T, s *settings) *stages {
@@ -167,6 +169,7 @@ func (s *stages) take(c change.RowChange) {
 	s.rows[string(c.Key)] = m.append(nil)
 	s.emitted = append(s.emitted, o.rows...)
 	s.letters = append(s.letters, o.letters...)
+	s.changes, s.joined = s.changes+1, s.joined+o.joined
 	// The two kinds of elements are on their way in any order.
 	coded := make([][]byte, 0, len(o.waiting)+len(o.told))
 	for i := range o.waiting {
@@ -180,16 +183,19 @@ func (s *stages) take(c change.RowChange) {
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		var rows []change.RowChange
+		var made completed
 		if w != nil {
-			rows, err = wait(s, *w, time.Unix(1, 0))
+			made, err = wait(s, *w, s.settings, time.Unix(1, 0))
 		} else {
-			rows, err = hear(s, told)
+			made, err = hear(s, told, time.Unix(1, 0))
 		}
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		s.emitted = append(s.emitted, rows...)
+		s.emitted = append(s.emitted, made.rows...)
+		s.letters = append(s.letters, made.letters...)
+		s.joined += made.joined
+		s.repeated += made.repeated
 	}
 }
 
@@ -301,6 +307,7 @@ func TestFill_converges(t *testing.T) {
 						fill.take(c)
 					}
 					b.write(fill.emitted)
+					fill.made += int64(len(fill.emitted))
 					fill.emitted, delivered = nil, delivered[n:]
 				}
 				want := maps.Clone(s.rows)
@@ -325,6 +332,10 @@ func TestFill_converges(t *testing.T) {
 				}
 				if len(fill.letters) > 0 {
 					t.Fatalf("%d dead letters", len(fill.letters))
+				}
+				// Invariant 4, as the counters tell it.
+				if fill.changes+fill.repeated != fill.made+fill.joined {
+					t.Fatalf("%d changes and %d rows made again became %d rows, and %d joined another", fill.changes, fill.repeated, fill.made, fill.joined)
 				}
 			})
 		})

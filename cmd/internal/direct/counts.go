@@ -5,7 +5,7 @@ import "strings"
 // Counts say what became of the messages of a run. Nothing vanishes (invariant
 // 4), which [Counts.Balanced] checks:
 //
-//	messages + extra_changes + key_changes =
+//	messages + extra_changes + key_changes + rows_completed_again =
 //	    rows_upserted + rows_deleted + superseded + filtered + control + truncates + dead_letters - history_letters
 //
 // A message that Pub/Sub delivers twice is two messages here.
@@ -13,19 +13,22 @@ type Counts struct {
 	Messages     int64 `json:"messages"`      // deliveries that were decoded
 	ExtraChanges int64 `json:"extra_changes"` // changes beyond the first of their message
 	KeyChanges   int64 `json:"key_changes"`   // changes of a row's key: two rows, a DELETE and an UPSERT
+	// RowsCompletedAgain are rows that were made again when more was known of what they
+	// had under another key: rows without a change of their own.
+	RowsCompletedAgain int64 `json:"rows_completed_again,omitzero"`
 
 	RowsUpserted int64 `json:"rows_upserted"`       // UPSERT rows that BigQuery acknowledged
 	RowsDeleted  int64 `json:"rows_deleted"`        // DELETE rows that BigQuery acknowledged
-	Superseded   int64 `json:"superseded"`          // changes that a later one of their key and window stood for
+	Superseded   int64 `json:"superseded"`          // changes that a later one of their key and window, or the row that they waited for, stood for
 	Filtered     int64 `json:"filtered"`            // changes that the configuration leaves out
 	Control      int64 `json:"control"`             // heartbeats, transaction marks, schema notices, tombstones, …
-	Truncates    int64 `json:"truncates,omitempty"` // of tables that follow them, which are done
+	Truncates    int64 `json:"truncates,omitzero"` // of tables that follow them, which are done
 	DeadLetters  int64 `json:"dead_letters"`
 
-	HistoryRows    int64 `json:"history_rows,omitempty"`    // that BigQuery acknowledged
-	HistoryLetters int64 `json:"history_letters,omitempty"` // of dead_letters, changes that their history lacks, whatever became of them in the table
+	HistoryRows    int64 `json:"history_rows,omitzero"`    // that BigQuery acknowledged
+	HistoryLetters int64 `json:"history_letters,omitzero"` // of dead_letters, changes that their history lacks, whatever became of them in the table
 
-	KeysDeleted     int64 `json:"keys_deleted,omitempty"` // DELETEs for truncates, no change each: not of rows_deleted
+	KeysDeleted     int64 `json:"keys_deleted,omitzero"` // DELETEs for truncates, no change each: not of rows_deleted
 	BytesAppended   int64 `json:"bytes_appended"`         // encoded bytes of the acknowledged rows
 	BytesSuperseded int64 `json:"bytes_superseded"`       // encoded bytes that were never sent
 	Requests        int64 `json:"requests"`               // appends that BigQuery acknowledged
@@ -46,7 +49,7 @@ func countsOf(counted map[string]int64, lettersAreRows bool) Counts {
 		KeyChanges:      counted["keyed/key_changes"],
 		RowsUpserted:    counted["bqcdc/rows_upserted"],
 		RowsDeleted:     counted["bqcdc/rows_deleted"],
-		Superseded:      counted["bqcdc/rows_superseded"],
+		Superseded:      counted["bqcdc/rows_superseded"] + counted["fill/changes_joined"],
 		Filtered:        counted["keyed/filtered"],
 		Truncates:       counted["truncate/tables_emptied"] + counted["truncate/truncates_repeated"],
 		DeadLetters:     counted["deadletter/letters"],
@@ -58,6 +61,7 @@ func countsOf(counted map[string]int64, lettersAreRows bool) Counts {
 		Requests:        counted["bqcdc/requests"],
 		ValuesAdjusted:  counted["keyed/values_adjusted"],
 
+		RowsCompletedAgain: counted["fill/rows_repeated"],
 		PositionsBackwards: counted["decode/positions_backwards"],
 	}
 	if lettersAreRows {
@@ -77,6 +81,7 @@ func (c *Counts) Add(o Counts) {
 	c.Messages += o.Messages
 	c.ExtraChanges += o.ExtraChanges
 	c.KeyChanges += o.KeyChanges
+	c.RowsCompletedAgain += o.RowsCompletedAgain
 	c.RowsUpserted += o.RowsUpserted
 	c.RowsDeleted += o.RowsDeleted
 	c.Superseded += o.Superseded
@@ -96,6 +101,6 @@ func (c *Counts) Add(o Counts) {
 
 // Balanced reports whether all that came in came to rest somewhere.
 func (c Counts) Balanced() bool {
-	return c.Messages+c.ExtraChanges+c.KeyChanges ==
+	return c.Messages+c.ExtraChanges+c.KeyChanges+c.RowsCompletedAgain ==
 		c.RowsUpserted+c.RowsDeleted+c.Superseded+c.Filtered+c.Control+c.Truncates+c.DeadLetters-c.HistoryLetters
 }

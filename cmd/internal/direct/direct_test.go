@@ -36,7 +36,7 @@ func TestReasonOf(t *testing.T) {
 
 func TestCounts(t *testing.T) {
 	c := Counts{
-		Messages: 10, ExtraChanges: 2, KeyChanges: 1, RowsUpserted: 5, RowsDeleted: 2, Superseded: 2, Filtered: 1, Control: 2, DeadLetters: 3, HistoryLetters: 2,
+		Messages: 10, ExtraChanges: 2, KeyChanges: 1, RowsCompletedAgain: 1, RowsUpserted: 6, RowsDeleted: 2, Superseded: 2, Filtered: 1, Control: 2, DeadLetters: 3, HistoryLetters: 2,
 	}
 	if !c.Balanced() {
 		t.Errorf("%+v: does not add up", c)
