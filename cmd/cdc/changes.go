@@ -39,8 +39,8 @@ bytes BigQuery will bill for it: all that was written to the table in that time.
                   BigQuery's limit, and 0 for appends
   -follow TIME    goes on, and looks for what is new after each pause of this length.
                   Without it, it ends where nothing is left to be read
-  -max-bytes N    ends with status 1 before a range that would bill more
-  -dry-run        says what the next range would bill, and reads nothing
+  -max_bytes N    ends with status 1 before a range that would bill more
+  -dry_run        says what the next range would bill, and reads nothing
   -topic TOPIC    projects/PROJECT/topics/NAME instead of standard output.
                   PUBSUB_EMULATOR_HOST counts
   -source NAME    names the table in the messages' attribute ` + columns.TableAttribute + `, for a pipeline
@@ -69,8 +69,8 @@ func changesCommand(ctx context.Context, args []string, stdout, stderr io.Writer
 	flags.DurationVar(&f.length, "range", time.Hour, "")
 	flags.DurationVar(&f.lag, "lag", -1, "")
 	flags.DurationVar(&f.every, "follow", 0, "")
-	flags.Int64Var(&f.maxBytes, "max-bytes", 0, "")
-	flags.BoolVar(&f.dryRun, "dry-run", false, "")
+	flags.Int64Var(&f.maxBytes, "max_bytes", 0, "")
+	flags.BoolVar(&f.dryRun, "dry_run", false, "")
 	flags.StringVar(&f.topic, "topic", "", "")
 	flags.StringVar(&f.source, "source", "", "")
 	flags.Uint64Var(&f.epoch, "epoch", 0, "")
@@ -107,7 +107,7 @@ func (f *changesFlags) check() (since time.Time, err error) {
 	case f.source != "" && f.topic == "":
 		return since, errors.New("-source is for -topic")
 	case f.maxBytes < 0 || f.every < 0:
-		return since, errors.New("-max-bytes and -follow are not below 0")
+		return since, errors.New("-max_bytes and -follow are not below 0")
 	}
 	if f.topic != "" {
 		if _, err := topicProject(f.topic); err != nil {
@@ -159,17 +159,23 @@ func (f *changesFlags) run(ctx context.Context, name table.Name, since time.Time
 	if err != nil {
 		return err
 	}
+	planned := false
 	follower := follow.Follower{
 		Client: client, Table: name, Function: function, Epoch: f.epoch, Range: f.length, Lag: f.lag, MaxBytes: f.maxBytes,
 		Position: position, Write: write, DryRun: f.dryRun,
 		Planned: func(from, to time.Time, bytes int64) {
+			planned = true
 			say("%v from %s to %s: BigQuery will bill %d bytes", name, from.UTC().Format(time.RFC3339Nano), to.UTC().Format(time.RFC3339Nano), bytes)
 		},
 	}
 	if f.lag < 0 {
 		follower.Lag = function.Lag()
 	}
-	return f.loop(ctx, &follower, say)
+	err = f.loop(ctx, &follower, say)
+	if err == nil && !planned {
+		say("nothing was asked: no time since the position is %v old yet, which BigQuery needs", follower.Lag)
+	}
+	return err
 }
 
 // loop reads range after range.

@@ -160,10 +160,10 @@ func TestFollow(t *testing.T) {
 	if n := strings.Count(said, `{"_CHANGE_TYPE":"UPSERT","_CHANGE_SEQUENCE_NUMBER":"0/`); err != nil || n < 50 {
 		t.Errorf("%d lines, %v\n%s", n, err, said)
 	}
-	if said, err := s.changes(t.Context(), from+"2", "-max-bytes", "1"); err == nil || !strings.Contains(said, "more than is allowed") {
+	if said, err := s.changes(t.Context(), from+"2", "-max_bytes", "1"); err == nil || !strings.Contains(said, "more than is allowed") {
 		t.Errorf("%v\n%s", err, said)
 	}
-	if said, err := s.changes(t.Context(), from+"2", "-dry-run"); err != nil || strings.Contains(said, "_CHANGE_TYPE") {
+	if said, err := s.changes(t.Context(), from+"2", "-dry_run"); err != nil || strings.Contains(said, "_CHANGE_TYPE") {
 		t.Errorf("%v\n%s", err, said)
 	}
 	if _, err := os.Stat(from + "2"); err == nil {

@@ -21,9 +21,6 @@ type Dataflow struct {
 // dataflow looks at the options of a Dataflow job.
 func (x *examination) dataflow(ctx context.Context) {
 	job := x.request.Dataflow
-	if !job.Wanted {
-		return
-	}
 	const about = "the Dataflow job"
 	x.add(judgeJob(job)...)
 	places := map[string]string{"staging_location": job.Staging}

@@ -43,23 +43,26 @@ func Examine(ctx context.Context, o pipeline.Options, q Request) *Report {
 		return &x.Report // what it names can't be trusted
 	}
 	for _, check := range []struct {
-		what string
-		do   func(context.Context)
+		what   string
+		do     func(context.Context)
+		needed bool
 	}{
-		{"credentials", x.credentials},
-		{"the subscription", x.subscription},
-		{"the dead letters' sink", x.deadLetters},
-		{"the tables", x.destinations},
-		{"who else writes and reads the tables", x.usage},
-		{"a sample of messages", x.sample},
-		{"the options of the Dataflow job", x.dataflow},
+		{"credentials", x.credentials, true},
+		{"the subscription", x.subscription, true},
+		{"the dead letters' sink", x.deadLetters, true},
+		{"the tables", x.destinations, true},
+		{"who else writes and reads the tables", x.usage, true},
+		{"a sample of messages", x.sample, q.Messages > 0},
+		{"the options of the Dataflow job", x.dataflow, q.Dataflow.Wanted},
 	} {
 		if ctx.Err() != nil {
 			x.add(Finding{Unknown, check.what, fmt.Sprintf("interrupted: %v", context.Cause(ctx)), ""})
 			break
 		}
-		x.begin(check.what)
-		check.do(ctx)
+		if check.needed {
+			x.begin(check.what)
+			check.do(ctx)
+		}
 	}
 	x.sort()
 	return &x.Report
@@ -74,7 +77,7 @@ func (x *examination) begin(what string) {
 // configuration reports what pipeline.Validate finds.
 func (x *examination) configuration() {
 	err := x.options.Validate()
-	x.checked("the configuration: %d rules", len(x.options.Tables))
+	x.checked("the configuration: %s", counted(len(x.options.Tables), "rule"))
 	var findings pipeline.Findings
 	switch {
 	case err == nil:

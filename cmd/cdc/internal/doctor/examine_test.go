@@ -120,7 +120,7 @@ func TestRun_nothingWrong(t *testing.T) {
 	if err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
-	for _, want := range []string{"3 messages: 3 changes of 1 tables, 0 control messages, 0 that would be dead letters", "subscription " + subscription} {
+	for _, want := range []string{"3 messages: 3 changes of 1 table, 0 control messages, 0 that would be dead letters", "subscription " + subscription} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}

@@ -270,7 +270,8 @@ func (i *inspector) findings() []Finding {
 }
 
 func (i *inspector) summary() string {
-	return fmt.Sprintf("%d changes of %d tables, %d control messages, %d that would be dead letters", i.changes, len(i.tables), i.control, i.letters)
+	return fmt.Sprintf("%s of %s, %s, %d that would be dead letters",
+		counted(i.changes, "change"), counted(len(i.tables), "table"), counted(i.control, "control message"), i.letters)
 }
 
 // keyOf returns the columns that hold the key of the row that the change leaves, or deletes.

@@ -17,9 +17,6 @@ import (
 // sample pulls messages without acking them, and looks at what the pipeline would
 // make of them. They are given back at the end.
 func (x *examination) sample(ctx context.Context) {
-	if x.request.Messages == 0 {
-		return
-	}
 	about := "messages of " + x.options.Source.Subscription
 	messages, err := x.pull(ctx)
 	if err != nil && status.Code(err) != codes.NotFound { // which was said already
@@ -43,7 +40,7 @@ func (x *examination) sample(ctx context.Context) {
 	for k := range messages {
 		i.inspect(&messages[k])
 	}
-	x.checked("%d messages: %s", len(messages), i.summary())
+	x.checked("%s: %s", counted(len(messages), "message"), i.summary())
 	x.add(i.findings()...)
 }
 

@@ -64,8 +64,11 @@ func (x *examination) destinations(ctx context.Context) {
 		d := &destination{match: m}
 		x.tables = append(x.tables, d)
 		x.lookAt(ctx, tables, d)
+		if m.History != (table.Name{}) {
+			x.historyTable(ctx, m.History)
+		}
 	}
-	x.checked("%d tables", len(x.tables))
+	x.checked("%s", counted(len(x.tables), "table"))
 }
 
 // lookAt looks at one table.
@@ -110,6 +113,28 @@ func (x *examination) missing(d *destination) {
 			x.add(Finding{Fatal, d.about(), "it can't be created: " + e.Error(), ""})
 		}
 	}
+}
+
+// historyTable looks whether the table of a history is there, or will be.
+func (x *examination) historyTable(ctx context.Context, name table.Name) {
+	about := "history table " + name.String()
+	t, err := x.bigquery.get(ctx, name)
+	switch {
+	case err != nil:
+		x.add(Finding{Fatal, about, fmt.Sprintf("it can't be read: %v", err), ""})
+	case t == nil && !x.options.CreateTables:
+		x.add(Finding{Fatal, about, "it does not exist", "set create_tables, or create it as the documentation of transforms/history says"})
+	default:
+		x.checked("%s", about)
+	}
+}
+
+// counted is a number of things, in words.
+func counted(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
 }
 
 func (x *examination) letterTable(ctx context.Context, destination string) {

@@ -32,7 +32,7 @@ func (x *examination) usage(ctx context.Context) {
 		u.writers(ctx)
 		u.jobs(ctx)
 	}
-	x.checked("who else writes and reads the tables, of %d datasets", len(byDataset))
+	x.checked("who else writes and reads the tables, of %s", counted(len(byDataset), "dataset"))
 }
 
 // usageOf is about one dataset's tables.

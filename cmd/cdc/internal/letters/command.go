@@ -158,6 +158,9 @@ func (r *request) run(ctx context.Context, o *pipeline.Options, s sink) error {
 	replayer.messages = messages
 	counts, err := replayer.run(ctx, withSiblings(selected, letters))
 	r.summarize(counts)
+	if err == nil && len(r.filter.ids) > 0 && len(counts) == 0 { // a typo is no success
+		err = fmt.Errorf("no dead letter in %s has these message IDs and matches; \"list -each\" tells their IDs", s)
+	}
 	if err == nil && counts[outcomeFailed]+counts[outcomeRefused] > 0 {
 		err = ErrLeft
 	}
