@@ -18,11 +18,11 @@ import (
 // place reads what its predecessor left in state.
 const (
 	codedMessage = 0x12
-	codedEvent   = 0x24
+	codedEvent   = 0x25
 	codedRow     = 0x15
 	codedReceipt = 0x14
 
-	codedRowChange = 0x16
+	codedRowChange = 0x18
 	codedColumns   = 0x17
 )
 
@@ -67,7 +67,7 @@ func appendEvent(dst []byte, e *Event) []byte {
 	dst = appendColumns(dst, e.MovedFrom)
 	dst = appendColumns(dst, e.MovedTo)
 	dst = appendSequence(dst, e.Sequence)
-	dst = appendText(dst, e.Position)
+	dst = appendText(appendText(dst, e.Position), e.Transaction)
 	return appendTime(dst, e.CommitTime)
 }
 
@@ -100,6 +100,7 @@ func (r *reader) event() Event {
 		MovedTo:           r.columns("key afterwards", 0),
 		Sequence:          r.sequence(),
 		Position:          r.text("position"),
+		Transaction:       r.text("transaction"),
 		CommitTime:        r.time("commit time"),
 	}
 }

@@ -166,7 +166,7 @@ func TestReadingRefuses(t *testing.T) {
 		{"attributes out of order", readMessage, []byte{0x12, 0, 0, 2, 1, 'b', 0, 1, 'a', 0, 0, 0, 0}, "it is not after the one before it"},
 		{"an attribute twice", readMessage, []byte{0x12, 0, 0, 2, 1, 'b', 0, 1, 'b', 0, 0, 0, 0}, "it is not after the one before it"},
 		{"many nanoseconds", readMessage, []byte{0x12, 0, 0, 0, 0, 0x81, 0x94, 0xeb, 0xdc, 0x03, 0, 0}, "more than 999,999,999 nanoseconds"},
-		{"the operation", readEvent, []byte{0x24, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 6}, "operation at byte 12: it is 6, above 5"},
+		{"the operation", readEvent, []byte{0x25, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 6}, "operation at byte 12: it is 6, above 5"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -182,7 +182,7 @@ func TestReadingRefuses(t *testing.T) {
 // TestReadingAllocatesLittle: lists in lists, each of which claims all the bytes
 // that are left, must not be allocated before they are found to lie.
 func TestReadingAllocatesLittle(t *testing.T) {
-	src := []byte{0x24, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, byte(change.OpCreate), 0, 2}
+	src := []byte{0x25, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, byte(change.OpCreate), 0, 2}
 	for range change.MaxDepth - 1 {
 		src = append(src, 0, byte(change.KindArray), 0x80, 0x10) // an array of 2047
 	}

@@ -150,6 +150,7 @@ func drawEvent() *rapid.Generator[change.Event] {
 			MovedTo:           drawColumns(1).Draw(t, "moved to"),
 			Sequence:          drawSequence().Draw(t, "sequence"),
 			Position:          rapid.StringN(0, 5, 10).Draw(t, "position"),
+			Transaction:       rapid.StringN(0, 5, 10).Draw(t, "transaction"),
 			CommitTime:        drawTime().Draw(t, "commit time"),
 		}
 	})

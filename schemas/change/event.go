@@ -78,6 +78,9 @@ type Event struct {
 	// Position is the source's own position for people to read ("0/16B3748"), or
 	// why there is none.
 	Position string
+	// Transaction is what the source calls the transaction that the change is of: equal
+	// for all of its changes, and no order. "" where the message doesn't tell.
+	Transaction string
 
 	CommitTime time.Time // when the source committed it; zero when unknown
 }

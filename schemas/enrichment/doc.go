@@ -17,9 +17,8 @@
 //	          All of a step see the row as it was before the step.
 //	where     A CEL expression; the rows for which it holds stay.
 //	metadata  Gives columns what is known of the change: {committed_at: commit_time}, or
-//	          publish_time (TIMESTAMPs), sequence, operation, position, source_table,
-//	          message_id (STRINGs); NULL where it is not known. What more a format tells
-//	          is in the message: set: {transaction: string(data.source.txId)}.
+//	          publish_time (TIMESTAMPs), sequence, operation, position, transaction,
+//	          source_table, message_id (STRINGs); NULL where it is not known.
 //	rename    {cust: customer}; all at once, so that {a: b, b: a} swaps two.
 //	drop      [note]
 //	mask      {columns: [email], by: sha256, key: {secret: projects/P/secrets/S}} or file or env.
@@ -40,6 +39,15 @@
 // Expressions are compiled when the table is known: before anything starts where its
 // rule lists its columns or BigQuery has it. An unknown column, a double for a NUMERIC,
 // a text for an INT64 are errors then. Package expression says what they see.
+//
+// # Transactions
+//
+// A transaction is what the source calls it: Debezium's source.txId, else gtid, else
+// server_transaction_id, else transaction.id (provide.transaction.metadata); Maxwell's gtid,
+// else xid; Canal's gtid; wal2json's xid (include-xids); DMS's transaction-id; Datastream's
+// tx_id; Spanner's serverTransactionId. Sequin and the columns format tell none, nor does
+// Debezium of SQL Server and MongoDB without transaction.id, nor most snapshots.
+// PostgreSQL's come again after four thousand million, Maxwell's xids after a restart.
 //
 // # Rows that a where leaves out
 //

@@ -99,7 +99,7 @@ func enricher(t testing.TB, steps ...table.Step) *enrichment.Enricher {
 func event() *change.Event {
 	return &change.Event{
 		Message: change.Message{ID: "m1", PublishTime: time.UnixMicro(2_000_000)}, Parts: 1,
-		Table: "public.orders", Op: change.OpUpdate, Position: "0/16B3748", Sequence: change.NewSequence(0x16B3748), CommitTime: time.UnixMicro(1_000_000),
+		Table: "public.orders", Op: change.OpUpdate, Position: "0/16B3748", Transaction: "901", Sequence: change.NewSequence(0x16B3748), CommitTime: time.UnixMicro(1_000_000),
 		Key:    []change.Column{{Name: "id", Value: change.Number("1")}},
 		Before: []change.Column{{Name: "id", Value: change.Number("1")}, {Name: "status", Value: change.Text("new")}, {Name: "total", Value: change.Text("AA==")}},
 		After: []change.Column{
@@ -231,7 +231,7 @@ func TestEnricher_Row(t *testing.T) {
 		{"lookup by what the source left out", []table.Step{rename("doc", "customer_id", "customer_id", "old"), lookup(""), drop("old")}, "✗ enrich[1].lookup: unavailable_value: column customer_id: the source left its value out"},
 		{"lookup by a bad value", []table.Step{rename("email", "customer_id", "customer_id", "level"), lookup("")}, "✗ enrich[1].lookup: bad_value: column customer_id:"},
 
-		{"metadata", []table.Step{metadata("at", "commit_time", "note", "sequence", "name", "operation", "region", "source_table")}, row + " at=1000000 note=1/2 name=update region=public.orders"},
+		{"metadata", []table.Step{metadata("at", "commit_time", "note", "sequence", "name", "operation", "region", "source_table", "short", "transaction")}, row + " at=1000000 note=1/2 name=update region=public.orders short=901"},
 		{"more of it", []table.Step{metadata("at", "publish_time", "note", "position", "name", "message_id")}, row + " at=2000000 note=0/16B3748 name=m1"},
 
 		{"rename", []table.Step{rename("doc", "note")}, strings.Replace(row, "doc=", "note=", 1)},

@@ -376,6 +376,8 @@ func metadataValue(of table.Metadata, e *change.Event, sequence change.Sequence)
 			return change.Null()
 		}
 		return text(e.Position)
+	case table.MetadataTransaction:
+		return text(e.Transaction)
 	case table.MetadataTable:
 		return text(e.Table)
 	case table.MetadataMessageID:

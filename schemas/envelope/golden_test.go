@@ -89,6 +89,9 @@ func describe(events []change.Event, control envelope.Control, err error) string
 		if !e.CommitTime.IsZero() {
 			fmt.Fprintf(&b, "committed %s\n", e.CommitTime.Format(time.RFC3339Nano))
 		}
+		if e.Transaction != "" {
+			fmt.Fprintf(&b, "transaction %q\n", e.Transaction)
+		}
 		describeImage(&b, "key", e.Key)
 		describeImage(&b, "before", e.Before)
 		describeImage(&b, "after", e.After)

@@ -94,6 +94,7 @@ const (
 	MetadataSequence    Metadata = "sequence"     // its _CHANGE_SEQUENCE_NUMBER
 	MetadataOperation   Metadata = "operation"    // create, update, snapshot
 	MetadataPosition    Metadata = "position"     // the source's own, as its log writes it; NULL where unknown
+	MetadataTransaction Metadata = "transaction"  // what the source calls it; NULL where unknown
 	MetadataTable       Metadata = "source_table" // the source's name of the table
 	MetadataMessageID   Metadata = "message_id"   // Pub/Sub's
 )
@@ -101,7 +102,7 @@ const (
 // Metadatas are all of them.
 var Metadatas = []Metadata{
 	MetadataCommitTime, MetadataPublishTime, MetadataSequence, MetadataOperation,
-	MetadataPosition, MetadataTable, MetadataMessageID,
+	MetadataPosition, MetadataTransaction, MetadataTable, MetadataMessageID,
 }
 
 // Type returns the type of a column that holds it.

@@ -32,7 +32,7 @@ type Decoder struct {
 // else is known, since their types may come behind them.
 type message struct {
 	database, table, kind, isDDL string
-	es                           string
+	es, gtid                     string
 	sqlType, mysqlType           string // objects, or ""
 	data, old                    string // as they are written, or ""
 }
@@ -65,7 +65,7 @@ func (d *Decoder) Decode(m *change.Message, dst []change.Event) ([]change.Event,
 	}
 	e := change.Event{
 		Message: *m, Parts: uint32(parts), Table: d.table(), Op: op,
-		Position: NoPosition, CommitTime: rows.Unix(d.msg.es, time.Millisecond),
+		Position: NoPosition, CommitTime: rows.Unix(d.msg.es, time.Millisecond), Transaction: d.msg.gtid,
 	}
 	if op == change.OpTruncate {
 		return append(dst, e), "", nil
@@ -120,6 +120,8 @@ func (d *Decoder) read(text string) error {
 			d.msg.isDDL = s.Scalar()
 		case "es":
 			d.msg.es = s.Scalar()
+		case "gtid":
+			d.msg.gtid = s.Scalar()
 		case "pkNames":
 			d.keys = d.rows.Names(d.keys, s.Value())
 		case "sqlType":

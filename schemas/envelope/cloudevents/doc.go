@@ -11,7 +11,7 @@
 //
 // An extension is called iodebezium and the field's name without its
 // underscores. What the source calls txId and the transaction calls id is
-// nearly one name, iodebeziumtxId and iodebeziumtxid; neither is read. The
+// nearly one name: iodebeziumtxId is read, and iodebeziumtxid is not. The
 // event's own id is not read either: rows of one MySQL statement share it.
 //
 // # Kinds

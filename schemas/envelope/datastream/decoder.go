@@ -41,6 +41,7 @@ type message struct {
 	schema, database      string
 	table                 string // MongoDB's collection too
 	isCollection          bool
+	txID                  string // PostgreSQL, SQL Server, Oracle
 	lsn                   string // PostgreSQL, SQL Server
 	logFile, logPosition  string // MySQL
 	binFile, binPosition  string
@@ -76,7 +77,7 @@ func (d *Decoder) Decode(m *change.Message, dst []change.Event) ([]change.Event,
 
 // fill makes the change of what was read.
 func (d *Decoder) fill(e *change.Event) (err error) {
-	e.Table, e.CommitTime = d.table(), commitTime(d.msg.timestamp)
+	e.Table, e.CommitTime, e.Transaction = d.table(), commitTime(d.msg.timestamp), d.msg.txID
 	if !d.msg.hasMeta {
 		return outcome.Errorf(outcome.BadEnvelope, "the message has no source_metadata")
 	}

@@ -94,6 +94,8 @@ func (m *message) field(name string) *string {
 		return &m.changeType
 	case "is_deleted":
 		return &m.isDeleted
+	case "tx_id":
+		return &m.txID
 	case "lsn":
 		return &m.lsn
 	case "log_file":

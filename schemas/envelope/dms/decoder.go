@@ -28,7 +28,7 @@ type message struct {
 	recordType, operation  string
 	schema, table          string
 	commit, streamPosition string
-	record                 string
+	record, transaction    string
 }
 
 // New returns a Decoder that reads with s.
@@ -61,7 +61,7 @@ func (d *Decoder) Decode(m *change.Message, dst []change.Event) ([]change.Event,
 		return dst, "", outcome.InTable(err, d.table())
 	}
 	d.rows.Keep()
-	e := change.Event{Message: *m, Parts: 1, Table: d.table(), Op: op}
+	e := change.Event{Message: *m, Parts: 1, Table: d.table(), Op: op, Transaction: d.msg.transaction}
 	if d.msg.commit != "" {
 		e.CommitTime = rows.Time(d.msg.commit)
 	}
@@ -119,6 +119,8 @@ func (m *message) Field(name string) *string {
 		return &m.streamPosition
 	case "transaction-record-id":
 		return &m.record
+	case "transaction-id":
+		return &m.transaction
 	}
 	return nil
 }

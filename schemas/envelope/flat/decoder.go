@@ -242,6 +242,9 @@ func (d *Decoder) set(name, field, value string) {
 	case field == "transaction_total_order", field == "total_order":
 		d.Source.TotalOrder = value
 		return
+	case field == "transaction_id":
+		d.Source.TransactionOf = value
+		return
 	case field == "ts_ms", field == "ts_us", field == "ts_ns": // when it was processed; the source's are source_ts_ms, …
 		return
 	}

@@ -1,6 +1,7 @@
 package maxwell
 
 import (
+	"cmp"
 	"time"
 
 	"beamcdc/schemas/change"
@@ -29,7 +30,7 @@ type Decoder struct {
 type message struct {
 	database, table, kind string
 	ts, xoffset, commit   string
-	position, gtid        string
+	position, gtid, xid   string
 	data, old             rows.Image
 }
 
@@ -67,7 +68,7 @@ func (d *Decoder) Decode(m *change.Message, dst []change.Event) ([]change.Event,
 	d.rows.Keep()
 	e := change.Event{
 		Message: *m, Parts: 1, Table: d.table(), Op: op,
-		Key: d.rows.Of(key), CommitTime: rows.Unix(d.msg.ts, time.Second),
+		Key: d.rows.Of(key), CommitTime: rows.Unix(d.msg.ts, time.Second), Transaction: cmp.Or(d.msg.gtid, d.msg.xid),
 	}
 	e.Sequence, e.Position = d.sequence(op)
 	if op == change.OpDelete {
@@ -108,6 +109,8 @@ func (d *Decoder) read(text string) error {
 			d.msg.position = s.Scalar()
 		case "gtid":
 			d.msg.gtid = s.Scalar()
+		case "xid":
+			d.msg.xid = s.Scalar()
 		case "primary_key_columns":
 			d.keys = d.rows.Names(d.keys, s.Value())
 		case "data":

@@ -34,6 +34,7 @@ type Decoder struct {
 type message struct {
 	commit            string // as it is written, or ""
 	record            string
+	transaction       string
 	table             string
 	modType, captured string
 	columns, mods     string // arrays as they are written, or ""
@@ -77,7 +78,10 @@ func (d *Decoder) Decode(m *change.Message, dst []change.Event) ([]change.Event,
 		return dst, "", outcome.InTable(err, d.msg.table)
 	}
 	d.rows.Keep()
-	e := change.Event{Message: *m, Parts: uint32(len(d.mods)), Table: d.msg.table, Op: op, AbsentUnavailable: op == change.OpUpdate && !d.isWhole(), Partial: !d.isWhole()}
+	e := change.Event{
+		Message: *m, Parts: uint32(len(d.mods)), Table: d.msg.table, Op: op, Transaction: d.msg.transaction,
+		AbsentUnavailable: op == change.OpUpdate && !d.isWhole(), Partial: !d.isWhole(),
+	}
 	nanos, why := d.commit(&e)
 	dst = slices.Grow(dst, len(d.mods))
 	for i := range d.mods {
@@ -108,6 +112,8 @@ func (d *Decoder) read(text string) error {
 			d.msg.commit = s.Value()
 		case "recordSequence", "record_sequence":
 			d.msg.record = s.Scalar()
+		case "serverTransactionId", "server_transaction_id":
+			d.msg.transaction = s.Scalar()
 		case "tableName", "table_name", "table":
 			d.msg.table = s.Scalar()
 		case "modType", "mod_type":

@@ -31,6 +31,7 @@ type Decoder struct {
 type message struct {
 	isFirst        bool // it is of the first format: it has a change array
 	lsn, timestamp string
+	xid            string
 	changes        string // the first format's array, as it is written
 
 	action, schema, table string // the second format's
@@ -86,7 +87,7 @@ func (d *Decoder) Decode(m *change.Message, dst []change.Event) ([]change.Event,
 		return dst, control, nil
 	}
 	d.rows.Keep()
-	e := change.Event{Message: *m, Parts: uint32(len(d.changes)), CommitTime: commitTime(d.msg.timestamp)}
+	e := change.Event{Message: *m, Parts: uint32(len(d.changes)), CommitTime: commitTime(d.msg.timestamp), Transaction: d.msg.xid}
 	dst = slices.Grow(dst, len(d.changes))
 	for i := range d.changes {
 		c := &d.changes[i]
@@ -123,6 +124,8 @@ func (d *Decoder) read(text string) error {
 			d.msg.lsn = s.Scalar()
 		case "timestamp":
 			d.msg.timestamp = s.Scalar()
+		case "xid":
+			d.msg.xid = s.Scalar()
 		case "action":
 			d.msg.action = s.Scalar()
 		case "schema":

@@ -117,7 +117,7 @@ func (r *Reader) source() {
 	}
 }
 
-// transaction reads the change's number in its transaction.
+// transaction reads the transaction's name and the change's number in it.
 func (r *Reader) transaction() {
 	s := r.Scan
 	if !s.Object() {
@@ -130,6 +130,8 @@ func (r *Reader) transaction() {
 			return
 		case name == "total_order":
 			r.Source.TotalOrder = s.Scalar()
+		case name == "id":
+			r.Source.TransactionOf = s.Scalar()
 		default:
 			s.Skip()
 		}
@@ -175,7 +177,7 @@ func (r *Reader) Table() string { return r.Source.Name(&r.Scan.Arena) }
 
 // fill makes the change of what was read.
 func (r *Reader) fill(e *change.Event) error {
-	e.Table, e.CommitTime = r.Table(), r.Source.CommitTime()
+	e.Table, e.CommitTime, e.Transaction = r.Table(), r.Source.CommitTime(), r.Source.Transaction()
 	switch r.Op {
 	case "c":
 		e.Op = change.OpCreate

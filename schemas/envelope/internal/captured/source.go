@@ -1,6 +1,7 @@
 package captured
 
 import (
+	"cmp"
 	"strconv"
 	"time"
 
@@ -29,6 +30,10 @@ type Source struct {
 
 	Increment  string // MongoDB: "ord"
 	TotalOrder string // of the transaction's metadata
+
+	TxID, GTID        string // PostgreSQL, Oracle; MySQL, MariaDB
+	ServerTransaction string // Spanner
+	TransactionOf     string // the id of the transaction's metadata, whatever the connector
 
 	RecordSequence, Mod, Capture string // Spanner
 }
@@ -67,6 +72,10 @@ func (s *Source) Field(name string) *string {
 		return &s.TSNanos
 	case "ord":
 		return &s.Increment
+	case "txId":
+		return &s.TxID
+	case "gtid":
+		return &s.GTID
 	}
 	return s.otherField(name)
 }
@@ -98,8 +107,19 @@ func (s *Source) otherField(name string) *string {
 		return &s.Mod
 	case "value_capture_type":
 		return &s.Capture
+	case "server_transaction_id":
+		return &s.ServerTransaction
 	}
 	return nil
+}
+
+// Transaction returns what the source calls the transaction. Its own name is first:
+// the metadata's, which a setting of the connector adds, is made of it and of a position.
+func (s *Source) Transaction() string {
+	if s.TxID == "null" { // as a header without a value is written
+		s.TxID = ""
+	}
+	return cmp.Or(s.TxID, s.GTID, s.ServerTransaction, s.TransactionOf)
 }
 
 // IsMongo reports whether the source is MongoDB.
