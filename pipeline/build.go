@@ -10,6 +10,7 @@ import (
 	"beamcdc/transforms/deadletter"
 	"beamcdc/transforms/decode"
 	"beamcdc/transforms/fill"
+	"beamcdc/transforms/history"
 	"beamcdc/transforms/keyed"
 	"beamcdc/transforms/pubsubsource"
 )
@@ -31,12 +32,16 @@ func Build(s beam.Scope, o Options) {
 	events, controlled, undecodable := decode.Events(s, o.decoding(), messages)
 	rows, incomplete, past, truncates, filtered, unkeyable := keyed.Rows(s, o.CatalogConfig(), o.rows(), events)
 	letters, rested := []beam.PCollection{undecodable, unkeyable}, []beam.PCollection{controlled, filtered}
+	var kept, unkeepable beam.PCollection
+	if o.remembers() { // before all else that a setting may add, see history's What falls short
+		kept, unkeepable = history.Rows(s, o.history(), past)
+	}
 	o.write(s, rows, &letters, &rested)
 	if o.completes() {
 		o.complete(s, incomplete, &letters, &rested)
 	}
 	if o.remembers() {
-		o.remember(s, past, &letters, &rested)
+		o.remember(s, kept, unkeepable, &letters, &rested)
 	}
 	if o.empties() {
 		o.empty(s, truncates, &letters, &rested)

@@ -11,10 +11,9 @@ import (
 	"beamcdc/transforms/history"
 )
 
-// remember appends every change of the tables that have a history to it, the superseded
-// ones too.
-func (o *Options) remember(s beam.Scope, past beam.PCollection, letters, rested *[]beam.PCollection) {
-	rows, unkeepable := history.Rows(s, o.history(), past)
+// remember appends the rows that history.Rows made, of every change of the tables that
+// have a history, the superseded ones too.
+func (o *Options) remember(s beam.Scope, rows, unkeepable beam.PCollection, letters, rested *[]beam.PCollection) {
 	appended, refused := bqcdc.Write(s, o.historyWriter(), rows)
 	*letters, *rested = append(*letters, unkeepable, refused), append(*rested, appended)
 }

@@ -100,9 +100,9 @@
 // Changes that a user's sequence gives equal numbers have no order in the table, nor here:
 // the later published wins.
 //
-// Beam numbers the names of the hop's Reshuffle by what is before it in the graph. A
-// setting that adds hops before it makes it another one for the update of a running job,
-// which must then be drained instead.
+// Beam numbers the names of the hop's Reshuffle by what is built before it in the graph,
+// so that a version of the pipeline with more before it is another one for the update of a
+// running job, which must be drained instead. Settings add nothing before it.
 //
 // A filter on commit_time does not reach through the view to the partitions: filter the
 // table first, or query it directly.

@@ -36,11 +36,13 @@ var typedColumns = []table.Column{
 	{Name: "tss", Type: table.Timestamp, Mode: table.Repeated},
 	{Name: "js", Type: table.JSON, Mode: table.Repeated},
 	{Name: "st", Type: table.Struct, Fields: []table.Column{
-		{Name: "a", Type: table.Int64}, {Name: "after", Type: table.String},
+		{Name: "a", Type: table.Int64},
+		{Name: "after", Type: table.String},
 		{Name: "in", Type: table.Struct, Fields: []table.Column{{Name: "x", Type: table.BigNumeric}, {Name: "l", Type: table.Date, Mode: table.Repeated}}},
 	}},
 	{Name: "sts", Type: table.Struct, Mode: table.Repeated, Fields: []table.Column{
-		{Name: "k", Type: table.String}, {Name: "v", Type: table.Float64, Mode: table.Repeated},
+		{Name: "k", Type: table.String},
+		{Name: "v", Type: table.Float64, Mode: table.Repeated},
 		{Name: "deep", Type: table.Struct, Mode: table.Repeated, Fields: []table.Column{{Name: "y", Type: table.Timestamp}}},
 	}},
 	{Name: "größe & more", Type: table.Int64},
