@@ -159,6 +159,34 @@ func BenchmarkIndex_Find(b *testing.B) {
 	}
 }
 
+// BenchmarkMap_lookup is the least that a lookup of a million rows can take in Go: the
+// same keys in a map, with what Find reads of a row left out. What it says of a machine,
+// BenchmarkIndex_Find is to be held against.
+func BenchmarkMap_lookup(b *testing.B) {
+	_, reference := bigIndex(b)
+	keyOf := func(i int) string {
+		key, err := enrichment.KeyOf(reference, change.Int64(int64(i)*7))
+		if err != nil {
+			b.Fatal(err)
+		}
+		return string(key)
+	}
+	of := make(map[string][]change.Value, million)
+	for i := range million {
+		of[keyOf(i)] = []change.Value{change.Text("Customer number " + strconv.Itoa(i)), change.Text("retail"), change.Text("customer." + strconv.Itoa(i) + "@example.com")}
+	}
+	keys := make([][]byte, 1<<16)
+	for i := range keys {
+		keys[i] = []byte(keyOf(i * 104_729 % million))
+	}
+	values := make([]change.Value, 3)
+	for i := 0; b.Loop(); i++ {
+		if copy(values, of[string(keys[i%len(keys)])]) != len(values) {
+			b.Fatal("it is not found")
+		}
+	}
+}
+
 // BenchmarkEnricher_Row is what a step costs a row. Beside "nothing", a step that
 // does nothing to it, stands what the steps cost by themselves.
 func BenchmarkEnricher_Row(b *testing.B) {
