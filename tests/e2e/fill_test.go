@@ -34,7 +34,7 @@ const placeholder = `"__debezium_unavailable_value"`
 
 func filled(doc, n string) string { return `,"doc":` + doc + `,"n":` + n }
 
-// Cases 42, 43 and 48's kind: an update without a large unchanged value keeps the value,
+// Cases 42 and 43: an update without a large unchanged value keeps the value,
 // in one batch with the insert, before it, and under a changed key; what can't be
 // completed is a dead letter, never NULL and never the placeholder.
 func TestFill(t *testing.T) {

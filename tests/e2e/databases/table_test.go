@@ -51,6 +51,7 @@ type sourceTable struct {
 	full    bool                      // REPLICA IDENTITY FULL
 	weight  int                       // how often the workload chooses it
 	rule    string                    // more of its rule in the configuration: lines of YAML
+	still   bool                      // no row gets another key for now
 }
 
 func (t *sourceTable) column(name string) *column {

@@ -193,7 +193,7 @@ func (w *workload) statement(t *sourceTable) (kind, text string) {
 		return "inserted or failed", w.insert(t, 1)
 	case n < 9:
 		return "upserted", w.insert(t, 1) + w.upsert(t)
-	case n < 14:
+	case n < 14, n == 15 && t.still, n == 16 && t.still:
 		return "updated", "UPDATE " + name + " SET " + w.assignments(t) + " WHERE " + w.keyIs(t)
 	case n < 15:
 		return "updated by a multi-row statement", "UPDATE " + name + " SET " + w.assignments(t) + " WHERE " + t.several(w.r)
