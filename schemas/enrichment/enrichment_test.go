@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -469,7 +470,7 @@ func TestEnricher_Image(t *testing.T) {
 		}
 	}
 	// Of two columns that a step can't tell apart one would be shown as it is.
-	twice := append(event().After, change.Column{Name: "EMAIL", Value: change.Text("ann@example.com")})
+	twice := slices.Concat(event().After, []change.Column{{Name: "EMAIL", Value: change.Text("ann@example.com")}})
 	var wrong *enrichment.Error
 	if image, err := e.Image(twice); !errors.As(err, &wrong) || wrong.Reason != enrichment.ReasonAmbiguous || image != nil {
 		t.Errorf("the image with a column twice is %s, %v", show(image), err)

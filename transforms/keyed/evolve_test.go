@@ -183,7 +183,7 @@ func TestEvolve_interleaved(t *testing.T) {
 			for _, c := range sourceColumns {
 				v := value{}
 				has := rapid.IntRange(0, 2).Draw(rt, c.name) > 0 // the source has the column, at this time
-				if c.name == "newcol" { // beside NewCol: alone it would be another spelling of that
+				if c.name == "newcol" {                          // beside NewCol: alone it would be another spelling of that
 					_, has = change.Find(e.After, "NewCol")
 				}
 				if has {
