@@ -79,6 +79,10 @@ func TestRead(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	f.StartBundle(t.Context(), emit)
+	if err := f.ProcessElement(t.Context(), 0, []byte("read a"), changeOf("a"), emit); err != nil {
+		t.Fatal(err)
+	} // the bundle fails, and what it was told is lost
 	bundle("a", "b", "a")
 	if len(got) != 3 || !got[0].Read || !got[1].Read || got[2].Read || got[0].Stored == nil || got[1].Stored != nil {
 		t.Fatalf("read %v %v %v, stored %t %t", got[0].Read, got[1].Read, got[2].Read, got[0].Stored != nil, got[1].Stored != nil)

@@ -52,7 +52,8 @@ func (w *evolvingWorld) config(n int) catalog.Config {
 		Rules: []table.Rule{{
 			Source: "src", Destination: fmt.Sprint("d.t", w.tables), PrimaryKey: []string{"id"}, UnknownColumns: "add",
 			Columns: []table.Column{
-				{Name: "id", Type: table.Int64, Mode: table.Required}, {Name: "a", Type: table.String, Mode: table.Required, MaxLength: 3},
+				{Name: "id", Type: table.Int64, Mode: table.Required},
+				{Name: "a", Type: table.String, Mode: table.Required, MaxLength: 3},
 				{Name: "n", Type: table.Int64},
 			},
 		}},

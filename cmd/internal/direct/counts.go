@@ -17,11 +17,11 @@ type Counts struct {
 	// had under another key: rows without a change of their own.
 	RowsCompletedAgain int64 `json:"rows_completed_again,omitzero"`
 
-	RowsUpserted int64 `json:"rows_upserted"`       // UPSERT rows that BigQuery acknowledged
-	RowsDeleted  int64 `json:"rows_deleted"`        // DELETE rows that BigQuery acknowledged
-	Superseded   int64 `json:"superseded"`          // changes that a later one of their key and window, or the row that they waited for, stood for
-	Filtered     int64 `json:"filtered"`            // changes that the configuration leaves out
-	Control      int64 `json:"control"`             // heartbeats, transaction marks, schema notices, tombstones, …
+	RowsUpserted int64 `json:"rows_upserted"`      // UPSERT rows that BigQuery acknowledged
+	RowsDeleted  int64 `json:"rows_deleted"`       // DELETE rows that BigQuery acknowledged
+	Superseded   int64 `json:"superseded"`         // changes that a later one of their key and window, or the row that they waited for, stood for
+	Filtered     int64 `json:"filtered"`           // changes that the configuration leaves out
+	Control      int64 `json:"control"`            // heartbeats, transaction marks, schema notices, tombstones, …
 	Truncates    int64 `json:"truncates,omitzero"` // of tables that follow them, which are done
 	DeadLetters  int64 `json:"dead_letters"`
 
@@ -29,10 +29,10 @@ type Counts struct {
 	HistoryLetters int64 `json:"history_letters,omitzero"` // of dead_letters, changes that their history lacks, whatever became of them in the table
 
 	KeysDeleted     int64 `json:"keys_deleted,omitzero"` // DELETEs for truncates, no change each: not of rows_deleted
-	BytesAppended   int64 `json:"bytes_appended"`         // encoded bytes of the acknowledged rows
-	BytesSuperseded int64 `json:"bytes_superseded"`       // encoded bytes that were never sent
-	Requests        int64 `json:"requests"`               // appends that BigQuery acknowledged
-	ValuesAdjusted  int64 `json:"values_adjusted"`        // values replaced by their column's policy
+	BytesAppended   int64 `json:"bytes_appended"`        // encoded bytes of the acknowledged rows
+	BytesSuperseded int64 `json:"bytes_superseded"`      // encoded bytes that were never sent
+	Requests        int64 `json:"requests"`              // appends that BigQuery acknowledged
+	ValuesAdjusted  int64 `json:"values_adjusted"`       // values replaced by their column's policy
 
 	// PositionsBackwards are changes committed later than others with higher
 	// positions, which BigQuery will not let win: see decode's warning.
