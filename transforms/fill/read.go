@@ -30,6 +30,7 @@ type readFn struct {
 	Config Config
 
 	tables  tables
+	asking  map[string]bool // keys that this bundle asks for
 	pending []pendingChange
 	wanted  int       // rows of them
 	since   time.Time // when the first of them came
@@ -54,7 +55,7 @@ func (f *readFn) Setup(ctx context.Context) (err error) {
 
 // StartBundle forgets a bundle that failed.
 func (f *readFn) StartBundle(context.Context, func(beam.EventTime, []byte, change.RowChange)) {
-	f.pending, f.wanted = nil, 0
+	f.asking, f.pending, f.wanted = make(map[string]bool), nil, 0
 }
 
 // ProcessElement passes a change on, or lets it wait for its row.
@@ -65,7 +66,7 @@ func (f *readFn) ProcessElement(
 	if err != nil {
 		return err
 	}
-	asks := s.reads() && f.asks(s, &c) && asked.first(string(key))
+	asks := s.reads() && f.asks(s, &c) && !f.asking[string(key)] && !asked.has(string(key))
 	if !asks && len(f.pending) == 0 {
 		emit(at, key, c)
 		return nil
@@ -77,6 +78,7 @@ func (f *readFn) ProcessElement(
 	}
 	f.pending = append(f.pending, pendingChange{at, key, c, asks})
 	if asks {
+		f.asking[string(key)] = true
 		f.wanted++
 	}
 	if f.wanted >= catalog.MaxRows || time.Since(f.since) >= maxPause {
@@ -85,9 +87,14 @@ func (f *readFn) ProcessElement(
 	return nil
 }
 
-// FinishBundle asks for the last rows.
+// FinishBundle asks for the last rows. Only now they count as asked for: a bundle that
+// fails comes again, without what it was told.
 func (f *readFn) FinishBundle(ctx context.Context, emit func(beam.EventTime, []byte, change.RowChange)) error {
-	return f.flush(ctx, emit)
+	if err := f.flush(ctx, emit); err != nil {
+		return err
+	}
+	asked.add(f.asking)
+	return nil
 }
 
 // asks reports whether what BigQuery has of the row may matter to the change.
@@ -120,9 +127,6 @@ func (f *readFn) flush(ctx context.Context, emit func(beam.EventTime, []byte, ch
 	}
 	for name, b := range batches {
 		if err := f.readAll(ctx, b.match, b.of); err != nil {
-			for _, p := range b.of {
-				asked.forget(string(p.key)) // the bundle comes again, and must ask again
-			}
 			return fmt.Errorf("reading rows of %s: %w", name, err)
 		}
 	}
@@ -209,24 +213,22 @@ type keySet struct {
 	keys map[string]struct{}
 }
 
-// first reports whether the key is asked for the first time. What it remembers is
-// bounded: asking again does no harm.
-func (k *keySet) first(key string) bool {
+func (k *keySet) has(key string) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	_, ok := k.keys[key]
+	return ok
+}
+
+// add remembers keys, as many as it has room for: asking again does no harm.
+func (k *keySet) add(keys map[string]bool) {
 	const most = 1_000_000
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if _, ok := k.keys[key]; ok {
-		return false
-	}
-	if len(k.keys) >= most {
+	if len(k.keys)+len(keys) > most {
 		clear(k.keys)
 	}
-	k.keys[key] = struct{}{}
-	return true
-}
-
-func (k *keySet) forget(key string) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	delete(k.keys, key)
+	for key := range keys {
+		k.keys[key] = struct{}{}
+	}
 }
