@@ -27,6 +27,10 @@
 // A little more is remembered than the last row needs (recentEntries, recentBytes),
 // for changes that come out of order around a delete or a changed key.
 //
+// Rows and moves are forgotten when nothing has needed them for fill.keep_for, and take
+// no more than fill.max_bytes each: beyond it a row forgets its oldest values, and the
+// earliest of the rows that wait for another key's are dead letters.
+//
 // # Rows met in the middle of their lives
 //
 // A pipeline that starts late, or has forgotten, knows no value for what a change

@@ -151,7 +151,7 @@ func (m *memory) make(i int, c *change.RowChange, of *entry, r *row, s *settings
 	made := change.RowChange{Event: *e.event, Table: c.Table, Key: c.Key, Type: e.kind, Columns: r.columns, Receipts: c.Receipts}
 	if s.soft != nil {
 		made.Type = change.Upsert
-		made.Columns = append(r.columns, s.deletedColumns(e.kind == change.Delete, m.deletedAt(i))...)
+		made.Columns = slices.Concat(r.columns, s.deletedColumns(e.kind == change.Delete, m.deletedAt(i)))
 	}
 	made.Event.AbsentUnavailable = r.open // what the journal doesn't know nobody does
 	if e == of {

@@ -30,8 +30,12 @@ func TestRead(t *testing.T) {
 			Source: "public.docs", Destination: "shop.docs", PrimaryKey: []string{"id", "day"}, UnavailableValues: "fill",
 			Fill: &table.Fill{FirstSeen: "read"},
 			Columns: []table.Column{
-				{Name: "id", Type: table.String}, {Name: "day", Type: table.Date}, {Name: "doc", Type: table.String},
-				{Name: "price", Type: table.Numeric}, {Name: "tags", Type: table.String, Mode: table.Repeated}, {Name: "raw", Type: table.Bytes},
+				{Name: "id", Type: table.String},
+				{Name: "day", Type: table.Date},
+				{Name: "doc", Type: table.String},
+				{Name: "price", Type: table.Numeric},
+				{Name: "tags", Type: table.String, Mode: table.Repeated},
+				{Name: "raw", Type: table.Bytes},
 			},
 		}},
 	}}
