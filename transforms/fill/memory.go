@@ -217,12 +217,18 @@ func contentOf(c *change.RowChange, r *row) uint64 {
 
 // strip forgets what no row will be made from again.
 func (m *memory) strip(s *settings) {
-	emitted, upsert := false, false // the latest entry that is
+	emitted := false       // the latest entry that is
+	based := s.soft == nil // what the delete above keeps is behind
 	for i, e := range m.journal {
 		waits := slices.ContainsFunc(m.held, func(h held) bool { return h.Event.Sequence == e.sequence })
-		needed := i == 0 || waits || e.emitted && !emitted || s.soft != nil && !upsert && (e.kind == change.Upsert || i < recentEntries)
+		needed := i == 0 || waits || e.emitted && !emitted || !based && (e.kind == change.Upsert || i < recentEntries)
 		emitted = emitted || e.emitted
-		upsert = upsert || e.kind == change.Upsert
+		switch {
+		case e.kind == change.Upsert:
+			based = true
+		case needed:
+			based = s.soft == nil
+		}
 		if needed || e.event == nil {
 			continue
 		}
