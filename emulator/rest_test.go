@@ -222,6 +222,9 @@ func TestREST_Views(t *testing.T) {
 		t.Errorf("metadata %+v", metadata)
 	}
 	wantStrings(t, e.query("SELECT * FROM d.v"), "[1 A]")
+	if rows, err := e.Rows(ctx, "d", "v"); err != nil || len(rows) != 1 || string(rows[0]) != `{"id":"1","u":"A"}` {
+		t.Errorf("rows %s, error %v", rows, err)
+	}
 	if metadata, err = view.Update(ctx, bigquery.TableMetadataToUpdate{ViewQuery: "SELECT v, id, 1.5 AS n FROM d.t", Description: "changed"}, metadata.ETag); err != nil {
 		t.Fatal(err)
 	}

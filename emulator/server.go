@@ -296,7 +296,8 @@ func (s *Server) CreateDataset(ctx context.Context, name string) error {
 //	STRUCT                      an object, its fields in order
 //	NULL                        null
 //
-// An absent dataset or table is an error that says so.
+// A view's rows come in the order of their texts. An absent dataset or table is an
+// error that says so.
 func (s *Server) Rows(ctx context.Context, dataset, table string) ([]json.RawMessage, error) {
-	return s.engine.Rows(ctx, engine.TableRef{Project: s.options.Project, Dataset: dataset, Table: table})
+	return s.queries.Rows(ctx, engine.TableRef{Project: s.options.Project, Dataset: dataset, Table: table})
 }

@@ -31,19 +31,24 @@ import (
 func (e *Engine) Rows(ctx context.Context, ref TableRef) ([]json.RawMessage, error) {
 	result := []json.RawMessage{}
 	err := e.Scan(ctx, ref, func(columns []*Column, values []any) error {
-		row := []byte("{")
-		for i, c := range columns {
-			if i > 0 {
-				row = append(row, ',')
-			}
-			row = appendString(row, c.Name)
-			row = append(row, ':')
-			row = AppendValue(row, c, values[i])
-		}
-		result = append(result, append(row, '}'))
+		result = append(result, AppendRow(nil, columns, values))
 		return nil
 	})
 	return result, err
+}
+
+// AppendRow appends a row as a JSON object, in the form that Rows tells.
+func AppendRow(dst []byte, columns []*Column, values []any) []byte {
+	dst = append(dst, '{')
+	for i, c := range columns {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = appendString(dst, c.Name)
+		dst = append(dst, ':')
+		dst = AppendValue(dst, c, values[i])
+	}
+	return append(dst, '}')
 }
 
 // Scan calls f with each current row, in the order that Rows tells. What it sees

@@ -164,7 +164,7 @@ func pad6(n int64) string {
 // adminRows answers with the rows in the form of Server.Rows, so that tests in
 // other processes and languages need no client library.
 func (s *Service) adminRows(r *http.Request) (any, error) {
-	rows, err := s.engine.Rows(r.Context(), tableOf(r))
+	rows, err := s.options.Executor.Rows(r.Context(), tableOf(r))
 	if err != nil {
 		return nil, err
 	}
