@@ -155,5 +155,15 @@ func (s Sequence) Append(dst []byte) []byte {
 	return dst
 }
 
+// Padded returns BigQuery's text form with each section padded to 16 digits, so that
+// the texts of sequences of one length compare as they do. "" is no sequence.
+func (s Sequence) Padded() string {
+	sections := make([]string, s.count)
+	for i, section := range s.Sections() {
+		sections[i] = fmt.Sprintf("%016X", section)
+	}
+	return strings.Join(sections, "/")
+}
+
 // String returns BigQuery's text form, "" for no sequence.
 func (s Sequence) String() string { return string(s.Append(nil)) }

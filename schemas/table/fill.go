@@ -84,8 +84,20 @@ func (r *Rule) OwnColumns() []Column {
 	if fill := r.Fill.WithDefaults(); (r.UnavailableValues == "fill" || r.Deletes == "soft") && fill.FirstSeen == "read" {
 		own = append(own, Column{Name: fill.VersionsColumn, Type: String, Description: "Which change each value of the row is from; the pipeline reads it."})
 	}
+	if r.Truncates == "recreate" {
+		own = append(own,
+			Column{Name: SequenceColumn, Type: String, Description: "Of which change the row is; the pipeline reads it."},
+			Column{Name: DeletedColumn, Type: Bool, Description: "Whether the row was deleted at its source, and is hidden."})
+	}
 	return own
 }
+
+// SequenceColumn and DeletedColumn are the columns of a table behind a view, with
+// `truncates: recreate`, that the view hides.
+const (
+	SequenceColumn = "beamcdc_sequence"
+	DeletedColumn  = "beamcdc_deleted"
+)
 
 // withOwn returns columns with those of the rule's own that they lack.
 func (r *Rule) withOwn(columns []Column) []Column {

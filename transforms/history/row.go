@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -89,13 +88,7 @@ func idOf(c *change.RowChange) string {
 // SequenceText returns a sequence as a history has it: BigQuery's form with each
 // section padded to 16 digits, so that the texts of one table compare as its changes
 // do. BigQuery takes it as a _CHANGE_SEQUENCE_NUMBER too. "" is no sequence.
-func SequenceText(s change.Sequence) string {
-	sections := make([]string, len(s.Sections()))
-	for i, section := range s.Sections() {
-		sections[i] = fmt.Sprintf("%016X", section)
-	}
-	return strings.Join(sections, "/")
-}
+func SequenceText(s change.Sequence) string { return s.Padded() }
 
 func timeOrNull(unknown bool, micros int64) change.Value {
 	if unknown {
