@@ -57,8 +57,8 @@ var ruleWords = []RuleWord{
 		func(r *table.Rule) *string { return &r.Tombstones },
 	},
 	{
-		"truncates", words("reject", "delete_keys", "recreate"), words("reject", "delete_keys"),
-		"What becomes of the source's TRUNCATE: a dead letter, a delete of every key that the table has, or a new table.",
+		"truncates", words("reject", "delete_keys", "recreate"), words("reject", "delete_keys", "recreate"),
+		"What becomes of the source's TRUNCATE: a dead letter, a delete of every key that the table has, or a new table behind a view.",
 		func(r *table.Rule) *string { return &r.Truncates },
 	},
 }

@@ -179,7 +179,7 @@ func (f *diffFlags) run(ctx context.Context, o pipeline.Options, stdout, stderr 
 		return 0, err
 	}
 	defer source.Close()
-	t, err := diff.NewTable(f.table, destination.Table, source.Columns())
+	t, err := diff.NewTable(f.table, destination.Shown(), source.Columns())
 	if err != nil {
 		return 0, err
 	}

@@ -24,7 +24,7 @@ func writeCounts(out *bufio.Writer, c direct.Counts, style style) {
 		{"superseded", c.Superseded, saved(c), false},
 		{"filtered", c.Filtered, "by the configuration", false},
 		{counted(c.Control, "control message"), c.Control, "heartbeats, transaction marks, schema notices, tombstones", false},
-		{counted(c.Truncates, "truncate"), c.Truncates, plural(c.KeysDeleted, "key") + " of the tables deleted", false},
+		{counted(c.Truncates, "truncate"), c.Truncates, plural(c.KeysDeleted, "key") + " of the tables deleted" + copied(c), false},
 		{counted(c.DeadLetters, "dead letter"), c.DeadLetters, ofHistories(c), true},
 	}
 	if more := moreThanMessages(c); more != "" {
@@ -97,4 +97,12 @@ func size(n int64) string {
 		}
 	}
 	return fmt.Sprintf("%.1f TiB", value/step)
+}
+
+// copied tells of the rows that truncates copied to new tables.
+func copied(c direct.Counts) string {
+	if c.RowsCopied == 0 {
+		return ""
+	}
+	return ", " + plural(c.RowsCopied, "row") + " copied to new ones"
 }

@@ -37,6 +37,8 @@ type writer struct {
 	// lease is for how long it may be relied on.
 	fence func(ctx context.Context, table string, asOf time.Time) (catalog.Fence, error)
 	lease time.Duration
+	// isView reports whether a table is a view with a fence; nil where none is.
+	isView func(table string) bool
 }
 
 // errUnknownSchema is what describe returns for a schema that neither the process
@@ -50,6 +52,7 @@ type bundle struct {
 	cancel   context.CancelCauseFunc
 	writer   *writer
 	lanes    map[streamKey]*lane
+	views    map[string]*view
 	latest   *lane // the one that took the latest row
 	patient  bool  // its rows have waited already: they are tried even if the schema was unknown just now
 	gathered int   // encoded bytes that are in the lanes
@@ -122,6 +125,10 @@ func (b *bundle) add(row *change.Row, at beam.EventTime) error {
 
 // take takes a row that has a sequence.
 func (b *bundle) take(row *change.Row, at beam.EventTime) error {
+	row, below, err := b.behindView(row, at)
+	if row == nil || err != nil {
+		return err
+	}
 	l, err := b.lane(streamKey{table: row.Table, schema: row.Schema, plain: b.writer.plain})
 	if errors.Is(err, errUnknownSchema) {
 		b.reject(row, at, reasonSchemaChanged, err.Error())
@@ -130,8 +137,7 @@ func (b *bundle) take(row *change.Row, at beam.EventTime) error {
 	if err != nil {
 		return fmt.Errorf("describing the rows of table %s: %w", row.Table, err)
 	}
-	var below *fenced
-	if l.schema.plan != nil {
+	if below == nil && l.schema.plan != nil {
 		if row, below, err = b.behind(l, row); err != nil {
 			return err
 		}

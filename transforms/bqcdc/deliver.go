@@ -66,14 +66,21 @@ func (d *delivery) wait(rows ...pending) {
 }
 
 // acknowledge takes the rows for written, but for those that a truncate has passed
-// meanwhile: they are written again, as DELETEs.
+// meanwhile: they are written again, as DELETEs, or to another table.
 func (d *delivery) acknowledge(ctx context.Context, rows []pending, took time.Duration) {
 	if d.grows {
 		d.writer.lags.over(d.request.key)
 	}
 	d.result.appends = append(d.result.appends, appendFigures{len(rows), dataBytes(rows), took})
 	d.patience = d.writer.newPatience()
-	if d.request.schema.plan != nil {
+	switch first := rows[0].fenced; {
+	case first != nil && first.view != "": // and so are all of the table
+		var err error
+		if rows, err = d.follow(ctx, first.view, rows); err != nil {
+			d.fail(rows, transient, err)
+			return
+		}
+	case d.request.schema.plan != nil:
 		others, below, err := d.behind(ctx, rows)
 		if err != nil {
 			d.fail(rows, transient, err)
@@ -174,7 +181,7 @@ func (d *delivery) repeat(ctx context.Context, rows []pending, st *stream, o out
 }
 
 func (d *delivery) letter(p pending, reason, text string) {
-	d.result.rejected = append(d.result.rejected, rejection{p, d.request.key.table, reason, text})
+	d.result.rejected = append(d.result.rejected, rejection{p, p.table(d.request.key), reason, text})
 }
 
 func (d *delivery) fail(rows []pending, o outcome, err error) {

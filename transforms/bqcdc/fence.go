@@ -24,9 +24,10 @@ import (
 
 // fenced is what a row of a table with a fence needs besides the row.
 type fenced struct {
+	view     string // the row's table, if that is a view over the one that it is written to
 	key      []byte
 	sequence change.Sequence
-	raised   bool // it became a DELETE at the fence's sequence
+	raised   bool // it became a DELETE at the fence's sequence, or nothing
 }
 
 // raised is of all rows that were below the fence before they were sent.

@@ -33,7 +33,7 @@ type pending struct {
 	supersededBytes uint64
 	at              beam.EventTime
 	kind            change.Type
-	fenced          *fenced // nil but of an UPSERT of a table with a fence, and what became of it
+	fenced          *fenced // nil but of an UPSERT of a table, or a row of a view, with a fence, and what became of it
 }
 
 func newPending(row *change.Row, at beam.EventTime) pending {

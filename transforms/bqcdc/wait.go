@@ -182,7 +182,7 @@ func (w *writer) waitPause() time.Duration {
 // rowOf returns the row as it is to wait: what pending has left out, its bytes tell.
 func (p *pending) rowOf(key streamKey) change.Row {
 	row := change.Row{
-		Table: key.table, Schema: key.schema, Type: p.kind, Data: p.data, Message: p.message, Receipts: p.receipts,
+		Table: p.table(key), Schema: key.schema, Type: p.kind, Data: p.data, Message: p.message, Receipts: p.receipts,
 		Superseded: p.superseded, SupersededBytes: p.supersededBytes,
 	}
 	if p.fenced != nil {

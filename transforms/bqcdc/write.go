@@ -112,6 +112,9 @@ func openWriter(ctx context.Context, c Config) (*writer, error) {
 		return described.(*schema), nil
 	}
 	w.grows, w.young = tables.Grows, tables.Young
+	if slices.ContainsFunc(c.Catalog.Rules, func(r table.Rule) bool { return r.Truncates == catalog.Recreate }) {
+		w.isView = tables.IsView
+	}
 	w.fence, w.lease = tables.Fence, tables.Lease()
 	w.fits = func(ctx context.Context, key streamKey) (bool, error) { return tables.Fits(ctx, key.table, key.schema) }
 	return w, nil

@@ -58,6 +58,9 @@ type Destination struct {
 	Rule  *table.Rule
 	Table *table.Table
 	Plan  *rowproto.Plan
+	// Hides says that the table is a view, and has the columns of the one behind it,
+	// those that it hides among them.
+	Hides bool
 
 	// Before is the table as BigQuery's writers know it for sure, where that may be
 	// another than this one: while it is Young. A row that fits it had better be
@@ -237,7 +240,11 @@ func (c *Catalog) readOrCreate(ctx context.Context, name table.Name, rule *table
 	if err != nil {
 		return nil, err
 	}
-	return destinationOf(rule, t)
+	d, err := destinationOf(rule, t)
+	if err == nil {
+		d.Hides = c.isView(name)
+	}
+	return d, err
 }
 
 // destinationOf returns the table as rows are written to it, or why they can't be.

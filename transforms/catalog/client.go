@@ -32,6 +32,9 @@ func newClient(ctx context.Context, c Config) (*bigquery.Client, error) {
 
 // read returns the table as BigQuery has it now.
 func (c *Catalog) read(ctx context.Context, name table.Name) (*table.Table, error) {
+	if c.isView(name) {
+		return c.readBehind(ctx, name)
+	}
 	t, _, err := c.readMetadata(ctx, name)
 	return t, err
 }
@@ -55,19 +58,26 @@ func (c *Catalog) readMetadata(ctx context.Context, name table.Name) (*table.Tab
 // create creates the table, and its dataset where that is missing. That someone
 // else was faster is no error.
 func (c *Catalog) create(ctx context.Context, t *table.Table) error {
+	if c.isView(t.Name) {
+		return c.createBehind(ctx, t)
+	}
+	return c.createAs(ctx, t.Name, toMetadata(t))
+}
+
+func (c *Catalog) createAs(ctx context.Context, name table.Name, m *bigquery.TableMetadata) error {
 	ctx, cancel := context.WithTimeout(ctx, 3*c.config.CallTimeout)
 	defer cancel()
-	dataset := c.client.DatasetInProject(t.Name.Project, t.Name.Dataset)
-	err := dataset.Table(t.Name.Table).Create(ctx, toMetadata(t))
+	dataset := c.client.DatasetInProject(name.Project, name.Dataset)
+	err := dataset.Table(name.Table).Create(ctx, m)
 	if hasCode(err, http.StatusNotFound) {
 		err = dataset.Create(ctx, &bigquery.DatasetMetadata{Location: c.config.Location})
 		if err != nil && !hasCode(err, http.StatusConflict) {
-			return classify(t.Name, "creating its dataset", err)
+			return classify(name, "creating its dataset", err)
 		}
-		err = dataset.Table(t.Name.Table).Create(ctx, toMetadata(t))
+		err = dataset.Table(name.Table).Create(ctx, m)
 	}
 	if err != nil && !hasCode(err, http.StatusConflict) {
-		return classify(t.Name, "creating it", err)
+		return classify(name, "creating it", err)
 	}
 	return nil
 }

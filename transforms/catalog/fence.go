@@ -24,10 +24,13 @@ type Fence struct {
 	Truncated change.Sequence
 	// Emptied is the highest truncate of which every row is deleted here, too.
 	Emptied change.Sequence
-	// MaxStaleness is by how much a query of the table may lag behind its rows.
+	// MaxStaleness is by how much a query of the table may lag behind its rows. A view
+	// has none.
 	MaxStaleness time.Duration
 	// AsOf is a time no later than the one at which BigQuery said so.
 	AsOf time.Time
+
+	before string // of a view: the suffix of the table that was behind it before
 }
 
 // The labels. A value has at most 63 of a-z, 0-9, _ and -: four sections of 64 bits
@@ -38,8 +41,17 @@ const (
 	labelBase      = 36
 )
 
-// DeleteKeys is the word of a rule's truncates by which its tables have a fence.
-const DeleteKeys = "delete_keys"
+// The words of a rule's truncates by which they are followed: by a table that has a
+// fence, and by a view that has one.
+const (
+	DeleteKeys = "delete_keys"
+	Recreate   = "recreate"
+)
+
+// Follows reports whether the rule's tables follow their sources' truncates.
+func Follows(rule *table.Rule) bool {
+	return rule.Truncates == DeleteKeys || rule.Truncates == Recreate
+}
 
 // Fenced reports whether a table, by its full name, can have a fence. Of a worker
 // that only writes rows it takes every destination with {schema} or {table} in it
@@ -104,30 +116,45 @@ func (c *Catalog) MarkEmptied(ctx context.Context, name table.Name, s change.Seq
 	return c.moveFence(ctx, name, emptiedLabel, s, func(f *Fence) *change.Sequence { return &f.Emptied })
 }
 
-// moveFence raises one of the labels to the sequence. Between a reading and its
-// writing nobody else can have changed the table: the ETag says so.
+// moveFence raises one of the labels to the sequence.
 func (c *Catalog) moveFence(ctx context.Context, name table.Name, label string, s change.Sequence, field func(*Fence) *change.Sequence) (Fence, error) {
+	return c.changeFence(ctx, name, label, func(f *Fence, update *bigquery.TableMetadataToUpdate) (changes bool, err error) {
+		if field(f).Compare(s) >= 0 {
+			return false, nil
+		}
+		*field(f) = s
+		update.SetLabel(label, labelOf(s))
+		return true, nil
+	})
+}
+
+// changeFence has the table's fence changed, by an update that sets the label among
+// others, unless there is nothing to change. Between a reading and its writing nobody
+// else can have changed the table: the ETag says so.
+func (c *Catalog) changeFence(
+	ctx context.Context, name table.Name, label string, change func(*Fence, *bigquery.TableMetadataToUpdate) (changes bool, err error),
+) (Fence, error) {
 	const tries = 20 // others change the table seldom: BigQuery takes five updates in ten seconds
 	for range tries {
 		f, etag, err := c.readFence(ctx, name)
 		if err != nil {
 			return Fence{}, err
 		}
-		if field(&f).Compare(s) >= 0 {
-			return f, nil
-		}
 		if etag == "" {
 			return Fence{}, permanently(name, "table %v: setting its label %s: %w", name, label, errMissing)
 		}
 		var update bigquery.TableMetadataToUpdate
-		update.SetLabel(label, labelOf(s))
+		changes, err := change(&f, &update)
+		if err != nil || !changes {
+			return f, err
+		}
 		asOf := time.Now()
 		call, cancel := context.WithTimeout(ctx, c.config.CallTimeout)
 		_, err = c.client.DatasetInProject(name.Project, name.Dataset).Table(name.Table).Update(call, update, etag)
 		cancel()
 		switch {
 		case err == nil:
-			*field(&f), f.AsOf = s, asOf
+			f.AsOf = asOf
 			c.keepFence(name, f)
 			return f, nil
 		case hasCode(err, http.StatusPreconditionFailed): // someone else was faster
@@ -161,6 +188,7 @@ func (c *Catalog) readFence(ctx context.Context, name table.Name) (f Fence, etag
 			return Fence{}, "", permanently(name, "table %v: its label %s is not the pipeline's: %w; remove it", name, label, err)
 		}
 	}
+	f.before = m.Labels[beforeLabel]
 	if m.MaxStaleness != nil {
 		f.MaxStaleness = fromInterval(m.MaxStaleness)
 	}

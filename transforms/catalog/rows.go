@@ -41,16 +41,25 @@ func (c *Catalog) Rows(ctx context.Context, t *table.Table, keys [][]change.Valu
 		case err != nil:
 			return nil, classify(t.Name, "reading rows", err)
 		}
-		row := make([]change.Column, len(values))
-		for i, v := range values {
-			f := all.Schema[i]
-			row[i].Name = f.Name
-			if row[i].Value, err = rowValue(f, v); err != nil {
-				return nil, permanently(t.Name, "table %v: reading a row: column %s: %w", t.Name, f.Name, err)
-			}
+		row, err := columnsOf(t.Name, all.Schema, values)
+		if err != nil {
+			return nil, err
 		}
 		rows = append(rows, row)
 	}
+}
+
+// columnsOf returns a row as a query of the table gave it.
+func columnsOf(name table.Name, schema bigquery.Schema, values []bigquery.Value) ([]change.Column, error) {
+	row := make([]change.Column, len(values))
+	for i, v := range values {
+		row[i].Name = schema[i].Name
+		var err error
+		if row[i].Value, err = rowValue(schema[i], v); err != nil {
+			return nil, permanently(name, "table %v: reading a row: column %s: %w", name, schema[i].Name, err)
+		}
+	}
+	return row, nil
 }
 
 func (c *Catalog) rowsQuery(t *table.Table, keys [][]change.Value) (*bigquery.Query, error) {

@@ -10,6 +10,7 @@ import (
 
 	"beamcdc/schemas/change"
 	"beamcdc/schemas/rowproto"
+	"beamcdc/schemas/table"
 	"beamcdc/transforms/catalog"
 	"beamcdc/transforms/deadletter"
 	"beamcdc/transforms/enrich"
@@ -167,14 +168,21 @@ func (m *maker) encode(ctx context.Context, d *destination, e *change.Event, c *
 		}
 	}
 	plan := d.Plan
-	if c.kind == change.Delete {
+	columns := c.columns
+	if d.Hides {
+		columns = withHidden(columns, sequence, c.kind == change.Delete)
+	}
+	switch {
+	case d.Hides && c.kind == change.Delete: // a row that is hidden: it can be read back
+		m.data, err = m.keyer(plan).old.AppendUpsert(m.data[:0], columns, sequence, rowproto.RowOptions{})
+	case c.kind == change.Delete:
 		if settled := m.settled(d); settled != nil { // its key is all that it has
 			plan = settled.Plan
 		}
 		m.data, err = m.keyer(plan).old.AppendDelete(m.data[:0], c.columns, sequence)
-	} else {
+	default:
 		m.adjusted.row = m.adjusted.row[:0]
-		plan, err = m.upsert(ctx, d, c.columns, sequence, rowproto.RowOptions{
+		plan, err = m.upsert(ctx, d, columns, sequence, rowproto.RowOptions{
 			AbsentUnavailable: e.AbsentUnavailable,
 			Incomplete:        c.checked,
 			IgnoreUnknown:     d.Rule.UnknownColumns == "ignore",
@@ -197,4 +205,11 @@ func (m *maker) encode(ctx context.Context, d *destination, e *change.Event, c *
 		Message:    m.copies.row(c.about(e)),
 		Receipts:   c.receipts,
 	}, nil
+}
+
+// withHidden returns the row with the values of the columns that a view hides.
+func withHidden(columns []change.Column, sequence change.Sequence, deleted bool) []change.Column {
+	return append(slices.Clip(columns),
+		change.Column{Name: table.SequenceColumn, Value: change.String(sequence.Padded())},
+		change.Column{Name: table.DeletedColumn, Value: change.Bool(deleted)})
 }

@@ -27,7 +27,7 @@ func newOrder(rule *table.Rule, epoch uint64) (order, error) {
 	o := order{
 		arrivalForMissing: rule.MissingPositions == "arrival",
 		arrivalForAll:     rule.Tombstones == "delete",
-		truncates:         rule.Truncates == catalog.DeleteKeys,
+		truncates:         catalog.Follows(rule),
 		epoch:             epoch,
 	}
 	if rule.Sequence == "" {

@@ -67,7 +67,7 @@ func (f *rowsFn) ProcessElement(
 		return nil
 	}
 	var changes []rowChange
-	if err == nil && e.Op == change.OpTruncate && d.Rule.Truncates == catalog.DeleteKeys {
+	if err == nil && e.Op == change.OpTruncate && catalog.Follows(d.Rule) {
 		var c change.RowChange
 		if c, err = d.truncated(&e, receipts); err == nil {
 			truncatesCounter.Inc(ctx, 1)

@@ -26,9 +26,14 @@ import (
 // that run at the same time, each with a catalog of its own, in whatever order, some of
 // them twice, and though workers die in the middle of what they do and others begin it
 // again, the table becomes the source's.
-func TestConvergence(t *testing.T) {
-	const lease, workers = 5 * time.Millisecond, 3
-	w := newWorld(t, lease, 0, emulator.Options{OnAppend: func(*storagepb.AppendRowsRequest) (*storagepb.AppendRowsResponse, error, bool) {
+func TestConvergence(t *testing.T) { converges(t, catalog.DeleteKeys, 5*time.Millisecond) }
+
+// The same of a view over the tables of truncates.
+func TestConvergence_recreate(t *testing.T) { converges(t, catalog.Recreate, 30*time.Millisecond) }
+
+func converges(t *testing.T, truncates string, lease time.Duration) {
+	const workers = 3
+	w := newWorldOf(t, truncates, lease, 0, emulator.Options{OnAppend: func(*storagepb.AppendRowsRequest) (*storagepb.AppendRowsResponse, error, bool) {
 		if rand.N(6) == 0 { // on its way for longer than a truncate takes
 			time.Sleep(rand.N(60 * time.Millisecond))
 		}
@@ -45,7 +50,7 @@ func TestConvergence(t *testing.T) {
 		source := make(map[int64]string)
 		var delivered []change.RowChange // of rows, the Key's first byte is the id and Position the text
 		for n := uint64(1); n <= uint64(rapid.IntRange(1, 25).Draw(rt, "changes")); n++ {
-			id := rapid.Int64Range(1, 12).Draw(rt, "id")
+			id := rapid.Int64Range(1, 5).Draw(rt, "id")
 			c := change.RowChange{Key: []byte{byte(id)}, Type: change.Upsert}
 			switch kind := rapid.IntRange(0, 9).Draw(rt, "kind"); {
 			case kind <= 1:
@@ -142,7 +147,7 @@ func (w *worker) try(ctx context.Context, c *change.RowChange) error {
 	if err != nil {
 		return err
 	}
-	row, err := rowOf(d.Plan, int64(c.Key[0]), c.Event.Sequence, c.Event.Position)
+	row, err := rowOf(d.Plan, d.Hides, int64(c.Key[0]), c.Event.Sequence, c.Event.Position)
 	if err != nil {
 		return err
 	}

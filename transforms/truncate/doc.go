@@ -1,10 +1,13 @@
-// Package truncate deletes from a table what its source's TRUNCATE deleted: tables
-// with the setting
+// Package truncate takes from a table what its source's TRUNCATE deleted: of tables
+// with one of the settings
 //
 //	truncates: delete_keys
+//	truncates: recreate
 //
 // BigQuery takes no TRUNCATE, and no DELETE, of a table that a change stream writes. So
-// a truncate becomes a CDC DELETE of each key that the table has.
+// a truncate becomes a CDC DELETE of each key that the table has, or a new table behind
+// a view. The first is what most of this is about; what is different in the second is
+// under "A new table".
 //
 // # What holds
 //
@@ -96,8 +99,64 @@
 // publishes nothing. TRUNCATE … CASCADE and TRUNCATE of several tables are one message for
 // each table. What a source publishes of a TRUNCATE, package envelope's formats say.
 //
-// deletes: soft can't be combined with this. A history has no row for a truncate.
-// truncates: recreate, a new table behind a view, is not done: DELETEs that were written
-// to the old table, of rows from after a truncate that arrives late, could not be read
-// from it again, so that an older change would bring such a row back in the new one.
+// deletes: soft can't be combined with this. A history has a row for each truncate.
+//
+// # A new table
+//
+// With `truncates: recreate` the destination, shop.orders, is a view. Behind it is the
+// table shop.orders_g0, and after a truncate another, shop.orders_g_ and the truncate's
+// sequence in base 36, created as the one before was. create_tables creates the view and
+// the first table. Without it both must be there: the table with the source's columns,
+// of which only those of the key are REQUIRED, and two of the pipeline's own,
+//
+//	beamcdc_sequence STRING  the sequence of the row's change, each section of 16 digits
+//	beamcdc_deleted  BOOL    whether the row is deleted
+//
+// and the view as
+//
+//	SELECT * EXCEPT (beamcdc_sequence, beamcdc_deleted) FROM `project.shop.orders_g0`
+//	WHERE beamcdc_deleted IS NOT TRUE
+//
+// A delete is written as an UPSERT that hides the row: it can be read back, as a DELETE
+// could not. That is needed, since changes from after a truncate may be written before
+// it arrives, and an older change of such a row must not bring it back.
+//
+// The fence stands in the labels of the view. A truncate at s
+//
+//  1. creates the new table, and then in one tables.patch raises the fence to s and
+//     points the view to it, unless an earlier truncate is not through yet: then it does
+//     that one's steps first. So rows are never in more than two tables.
+//  2. It waits for L and the old table's max_staleness.
+//  3. It reads the rows above s from the old table, the hidden ones too, and writes each
+//     to the new one, with its own sequence.
+//  4. It notes that in the label beamcdc_emptied, and has the old table expire a day later.
+//
+// The writer sends a row above the fence that it knows to that fence's table; one at or
+// below it is of no more use, and rests. After the acknowledgement it looks again, as
+// above: if the fence has risen, a row above it is sent once more, to the new table.
+//
+// Why that is enough: a fence's table gets nothing at or below it, neither from a writer
+// nor from a copy, so that the view shows nothing from before the truncate. Take the last
+// change of a key, n, above the last fence, and the try of it that ends well. Its last
+// append was acknowledged at a, into the table of a fence f that a look no earlier than
+// a-L still found. If f is the last, n is where it is to be. Else the fence was raised
+// later than a-L, so that the copy from f's table began after a, and has n, the
+// highest of its key; and the copies from there on have it, since each begins when the
+// one before is noted. Tries that fail, and copies that were given up or done twice, store
+// changes of the key with their own sequences, which lose to n.
+//
+// What it costs: one row for each that was deleted, until the next truncate; a query
+// that reads the old table whole, but writes only what is from after the truncate:
+// much less than delete_keys for a large table. Rows that came before the truncate
+// they are later than are missing from the view for L at least. The account
+// needs bigquery.tables.create besides.
+//
+// What falls short: deletes: soft, unavailable_values: fill, unknown_columns: add,
+// destinations with {schema} or {table}, and RANGE columns are refused. Who adds a column
+// adds it to the table behind the view, and then sets the view's query again, without
+// touching its labels (tables.patch does that). Access and policies that hang on the table,
+// row access policies, tags and grants, don't come along to a new one; grant on the view or
+// the dataset. A worker that is killed just as it raises the fence can leave an empty
+// table behind. The old table of the latest truncate expires only after
+// beamcdc_emptied was set, at the latest at the next truncate.
 package truncate

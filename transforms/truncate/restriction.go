@@ -10,7 +10,8 @@ type restriction struct {
 	// Raised is when the table's fence was raised, in milliseconds since 1970; 0
 	// before that is done.
 	Raised int64
-	Over   bool // nothing is left
+	Fence  string // of a view: the sequence that Raised is of
+	Over   bool   // nothing is left
 }
 
 // tracker claims one step of a restriction.

@@ -133,15 +133,16 @@ func (f *truncateFn) ProcessElement(
 	return sdf.StopProcessing(), nil
 }
 
-// refusal says that some of the keys can't be deleted. The truncate becomes one dead
+// refusal says that some of the rows can't be deleted, or copied. The truncate becomes one dead
 // letter, not one for each of them.
 type refusal struct {
 	reason, text string // of the first
 	rows         int
+	doing        string // what can't be done: deleted, copied
 }
 
 func (r *refusal) Error() string {
-	return fmt.Sprintf("%d of its keys can't be deleted, the first since: %s", r.rows, r.text)
+	return fmt.Sprintf("%d of its rows can't be %s, the first since: %s", r.rows, r.doing, r.text)
 }
 
 // step does the step that comes after before, and returns what is left then, and
@@ -150,6 +151,9 @@ func (f *truncateFn) step(ctx context.Context, e *change.Event, before restricti
 	d, err := f.destination(ctx, e)
 	if err != nil {
 		return before, 0, err
+	}
+	if d.Hides {
+		return f.recreate(ctx, e, d, before)
 	}
 	over := restriction{Over: true}
 	var fence catalog.Fence
@@ -179,7 +183,7 @@ func (f *truncateFn) step(ctx context.Context, e *change.Event, before restricti
 	var refused refusal
 	written, err := bqcdc.WriteAll(ctx, f.Writer, deletes(ctx, f.catalog, d, e), func(l deadletter.Letter) {
 		if refused.rows++; refused.rows == 1 {
-			refused.reason, refused.text = l.Reason, l.Error
+			refused.reason, refused.text, refused.doing = l.Reason, l.Error, "deleted"
 		}
 	})
 	if err == nil && refused.rows > 0 {

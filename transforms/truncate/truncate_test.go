@@ -42,9 +42,15 @@ type world struct {
 	server *emulator.Server
 	config bqcdc.Config
 	plan   *rowproto.Plan
+	hides  bool // the table is a view
 }
 
 func newWorld(t testing.TB, lease, staleness time.Duration, o emulator.Options) *world {
+	t.Helper()
+	return newWorldOf(t, catalog.DeleteKeys, lease, staleness, o)
+}
+
+func newWorldOf(t testing.TB, truncates string, lease, staleness time.Duration, o emulator.Options) *world {
 	t.Helper()
 	o.Project = "p"
 	server, err := emulator.New(o)
@@ -60,7 +66,7 @@ func newWorld(t testing.TB, lease, staleness time.Duration, o emulator.Options) 
 		Catalog: catalog.Config{
 			Project: "p", RESTEndpoint: server.RESTAddr(), GRPCEndpoint: server.GRPCAddr(), Plaintext: true, CreateTables: true,
 			Rules: []table.Rule{{
-				Source: "public.items", Destination: "shop.items", PrimaryKey: []string{"id", "code"}, MaxStaleness: staleness, Truncates: catalog.DeleteKeys,
+				Source: "public.items", Destination: "shop.items", PrimaryKey: []string{"id", "code"}, MaxStaleness: staleness, Truncates: truncates,
 				Columns: []table.Column{{Name: "text", Type: table.String}, {Name: "code", Type: table.String, Mode: table.Required}, {Name: "id", Type: table.Int64, Mode: table.Required}},
 			}},
 			FenceLease: lease,
@@ -76,7 +82,7 @@ func newWorld(t testing.TB, lease, staleness time.Duration, o emulator.Options) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.plan = d.Plan
+	w.plan, w.hides = d.Plan, d.Hides
 	return w
 }
 
@@ -85,21 +91,31 @@ func sequence(n uint64) change.Sequence { return change.NewSequence(0, n, n, 1) 
 // row is a change of a row; "" deletes.
 func (w *world) row(t testing.TB, id int64, n uint64, text string) change.Row {
 	t.Helper()
-	row, err := rowOf(w.plan, id, sequence(n), text)
+	row, err := rowOf(w.plan, w.hides, id, sequence(n), text)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return row
 }
 
-func rowOf(plan *rowproto.Plan, id int64, s change.Sequence, text string) (row change.Row, err error) {
+func rowOf(plan *rowproto.Plan, hides bool, id int64, s change.Sequence, text string) (row change.Row, err error) {
 	key := []change.Column{{Name: "id", Value: change.Int64(id)}, {Name: "code", Value: change.String("c")}}
 	row = change.Row{Table: "p.shop.items", Schema: plan.Fingerprint(), Type: change.Upsert, Sequence: s, Message: change.Message{ID: fmt.Sprint(id, "@", s)}}
+	columns := key
 	if text == "" {
 		row.Type = change.Delete
-		row.Data, err = plan.AppendDelete(nil, key, s)
 	} else {
-		row.Data, err = plan.AppendUpsert(nil, append(key, change.Column{Name: "text", Value: change.String(text)}), s, rowproto.RowOptions{})
+		columns = append(slices.Clip(key), change.Column{Name: "text", Value: change.String(text)})
+	}
+	switch {
+	case hides: // as package keyed has it
+		columns = append(slices.Clip(columns), change.Column{Name: table.SequenceColumn, Value: change.String(s.Padded())},
+			change.Column{Name: table.DeletedColumn, Value: change.Bool(text == "")})
+		row.Data, err = plan.AppendUpsert(nil, columns, s, rowproto.RowOptions{})
+	case text == "":
+		row.Data, err = plan.AppendDelete(nil, key, s)
+	default:
+		row.Data, err = plan.AppendUpsert(nil, columns, s, rowproto.RowOptions{})
 	}
 	if err == nil {
 		row.Key, err = plan.NewEncoder().AppendKey(nil, key)

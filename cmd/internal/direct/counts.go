@@ -29,6 +29,7 @@ type Counts struct {
 	HistoryLetters int64 `json:"history_letters,omitzero"` // of dead_letters, changes that their history lacks, whatever became of them in the table
 
 	KeysDeleted     int64 `json:"keys_deleted,omitzero"` // DELETEs for truncates, no change each: not of rows_deleted
+	RowsCopied      int64 `json:"rows_copied,omitzero"`  // by truncates to new tables, no change each: not of rows_upserted
 	BytesAppended   int64 `json:"bytes_appended"`        // encoded bytes of the acknowledged rows
 	BytesSuperseded int64 `json:"bytes_superseded"`      // encoded bytes that were never sent
 	Requests        int64 `json:"requests"`              // appends that BigQuery acknowledged
@@ -56,6 +57,7 @@ func countsOf(counted map[string]int64, lettersAreRows bool) Counts {
 		HistoryRows:     counted["history/rows_appended"],
 		HistoryLetters:  counted["history/letters"] + counted["history/rows_rejected"],
 		KeysDeleted:     counted["truncate/rows_deleted"],
+		RowsCopied:      counted["truncate/rows_upserted"],
 		BytesAppended:   counted["bqcdc/bytes_appended"],
 		BytesSuperseded: counted["bqcdc/bytes_superseded"],
 		Requests:        counted["bqcdc/requests"],
@@ -92,6 +94,7 @@ func (c *Counts) Add(o Counts) {
 	c.HistoryRows += o.HistoryRows
 	c.HistoryLetters += o.HistoryLetters
 	c.KeysDeleted += o.KeysDeleted
+	c.RowsCopied += o.RowsCopied
 	c.BytesAppended += o.BytesAppended
 	c.BytesSuperseded += o.BytesSuperseded
 	c.Requests += o.Requests
