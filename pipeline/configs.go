@@ -97,13 +97,17 @@ func (o *Options) filling() fill.Config {
 	return fill.Config{Catalog: o.CatalogConfig(), RetryFor: o.Runtime.RetryFor}
 }
 
+// holdMargin is what a change may need on its way to where it waits, and from there on,
+// on a machine that is busy.
+const holdMargin = 5 * time.Second
+
 // HoldsFor returns for how long a change may wait for what completes its row, from
 // when it was taken until it is a dead letter; 0 where none waits.
 func (o *Options) HoldsFor() time.Duration {
 	longest := time.Duration(0)
 	for i := range o.Tables {
 		if r := &o.Tables[i]; keyed.Completes(r) {
-			longest = max(longest, r.Fill.WithDefaults().HoldFor+2*cmp.Or(o.Window, defaultWindow))
+			longest = max(longest, r.Fill.WithDefaults().HoldFor+2*cmp.Or(o.Window, defaultWindow)+holdMargin)
 		}
 	}
 	return longest
