@@ -83,13 +83,14 @@ func (o *Options) validateFillSettings(r *table.Rule, at string, report reporter
 // validateOwnColumns checks the columns that the settings need themselves.
 func validateOwnColumns(r *table.Rule, own []table.Column, at string, report reporter) {
 	key := func(c *table.Column) string {
-		switch {
-		case c.Type == table.Bool:
+		switch c.Type {
+		case table.Bool:
 			return at + "soft_delete.flag"
-		case c.Type == table.Timestamp:
+		case table.Timestamp:
 			return at + "soft_delete.time"
+		default:
+			return at + "fill.versions_column"
 		}
-		return at + "fill.versions_column"
 	}
 	for i := range own {
 		c := &own[i]

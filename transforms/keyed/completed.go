@@ -98,7 +98,7 @@ func (m *maker) precheck(ctx context.Context, d *destination, e *change.Event, c
 	whole := true
 	if d.Rule.UnavailableValues == "fill" {
 		check.columns = slices.DeleteFunc(slices.Clone(c.columns), func(column change.Column) bool { return column.Value.Kind() == change.KindUnavailable })
-		whole = len(check.columns) == len(c.columns) && !(e.AbsentUnavailable && e.Op == change.OpUpdate)
+		whole = len(check.columns) == len(c.columns) && (!e.AbsentUnavailable || e.Op != change.OpUpdate)
 	}
 	var err error
 	if d.enricher == nil || whole {
