@@ -137,7 +137,7 @@ func (s *combinedSource) change() {
 	case kind < 2:
 		leave()
 		s.publish("d", key, nil, nil, fmt.Sprintf(`{"id":%d,"n":0,"doc":null}`, key))
-	case kind < 4 && !s.leavesOut: // fill under changed keys: package fill, and TestFill
+	case kind < 4:
 		other := 5 + s.IntN(3)
 		if taken := s.rows[other]; taken != nil && !taken.deleted {
 			return

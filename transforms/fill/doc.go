@@ -24,8 +24,12 @@
 // however many there are. All of this is for rows that were moved and have not had
 // the value since: others never leave their key.
 //
-// A little more is remembered than the last row needs (recentEntries, recentBytes),
-// for changes that come out of order around a delete or a changed key.
+// More is remembered than the last row needs, for changes that come out of order around
+// a delete or a changed key: 64 changes of the row, or 256 KiB of their values. That is
+// where "whatever the order" ends. A change that comes later than 64 later ones of its
+// row, and that a changed key took a value along from, may be taken for the value's
+// last one under the old key: the row under the new key then has an older value than
+// the source, until its next change that holds the column.
 //
 // Rows and moves are forgotten when nothing has needed them for fill.keep_for, and take
 // no more than fill.max_bytes each: beyond it a row forgets its oldest values, and the

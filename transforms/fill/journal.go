@@ -195,7 +195,7 @@ func (j journal) withAbsent(i int, columns []change.Column) (with []change.Colum
 // order around a delete or a changed key are put right as long as no more than this
 // came between.
 const (
-	recentEntries = 8
+	recentEntries = 64
 	recentBytes   = 256 << 10
 )
 
