@@ -39,6 +39,7 @@ type history struct {
 	schemas  bool              // Debezium's messages have schemas
 	signals  int               // that were given
 	format   string            // of the messages, as the configuration names it
+	more     string            // of the configuration: lines of YAML
 }
 
 func (h *history) run() {
@@ -131,7 +132,7 @@ func (h *history) begin() *running {
 		"value.converter.schemas.enable": strconv.FormatBool(h.schemas),
 	}
 	maps.Copy(settings, h.settings)
-	s := startServices(h.t, h.dialect.config(h.format, h.tables))
+	s := startServices(h.t, h.dialect.config(h.format, h.tables)+h.more)
 	w := &workload{
 		t: h.t, r: rand.New(rand.NewPCG(seed, 1)), d: h.dialect, db: h.source.pool(), tables: h.tables,
 		setup: h.setup, expected: h.expected,
