@@ -151,11 +151,11 @@ tables:
     unknown_columns: add
     columns: [{name: order_id, type: INT64, mode: REQUIRED}, {name: status, type: STRING}]
 `)
-	if err := s.bigquery.SetFaults([]emulator.Fault{{Effect: emulator.Effect{HideNew: 4 * time.Second}}}); err != nil {
+	if err := s.bigquery.SetFaults([]emulator.Fault{{Effect: emulator.Effect{HideNew: 6 * time.Second}}}); err != nil {
 		t.Fatal(err)
 	}
 	l := s.launch()
-	time.Sleep(4 * time.Second) // until the table itself is known
+	time.Sleep(6 * time.Second) // until the table itself is known
 	change := func(id, after string) message {
 		return pgChange{table: "public.orders", op: "c", after: `{"order_id":` + id + after + `}`, lastCommit: 10, lsn: 100}.message()
 	}
@@ -166,7 +166,7 @@ tables:
 	start := time.Now()
 	s.publish(change("3", `,"status":"old","color":null`), change("4", `,"status":"old"`))
 	l.waitFor("the acks of the others", func() bool { return s.pubsub.Unacked(launchTopic) == 1 })
-	if waited := time.Since(start); waited > 3*time.Second {
+	if waited := time.Since(start); waited > 5*time.Second {
 		t.Errorf("the others have waited for %v", waited)
 	}
 	s.waitAcked(l)

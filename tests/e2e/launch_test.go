@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -92,8 +93,26 @@ func (s *services) publish(messages ...message) {
 type launched struct {
 	t              testing.TB
 	command        *exec.Cmd
-	stdout, stderr bytes.Buffer
+	stdout, stderr printed
 	ended          chan struct{}
+}
+
+// printed is what a process prints, which a test may read while it runs.
+type printed struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (p *printed) Write(some []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.text.Write(some)
+}
+
+func (p *printed) String() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.text.String()
 }
 
 func (s *services) launch(args ...string) *launched {
@@ -131,7 +150,7 @@ func (l *launched) stop() map[string]int64 {
 		l.t.Fatalf("cmd/launch exited with %d after SIGTERM\n%s", code, l.stderr.String())
 	}
 	var counts map[string]int64
-	if err := json.Unmarshal(l.stdout.Bytes(), &counts); err != nil {
+	if err := json.Unmarshal([]byte(l.stdout.String()), &counts); err != nil {
 		l.t.Fatalf("cmd/launch printed no counts: %v\n%s", err, l.stdout.String())
 	}
 	return counts
@@ -295,7 +314,7 @@ func TestStop(t *testing.T) {
 		select {
 		case <-flowing:
 			done = true
-		case <-time.After(time.Duration(700+rand.IntN(1500)) * time.Millisecond):
+		case <-time.After(time.Duration(1500+rand.IntN(1500)) * time.Millisecond):
 		}
 		add(l.stop())
 	}
