@@ -502,3 +502,44 @@ func TestJobs_destinations(t *testing.T) {
 		t.Errorf("destinations %q, want %q", got, want)
 	}
 }
+
+// A view that is given another query while it is read shows the one table or the other.
+func TestJobs_movingView(t *testing.T) {
+	e := newEnv(t, Options{})
+	run := func(statement string) error {
+		job, err := e.bq.Query(statement).Run(t.Context())
+		if err != nil {
+			return err
+		}
+		status, err := job.Wait(t.Context())
+		if err != nil {
+			return err
+		}
+		return status.Err()
+	}
+	for _, statement := range []string{"CREATE TABLE d.a AS SELECT 1 AS x", "CREATE TABLE d.b AS SELECT 2 AS x", "CREATE VIEW d.v AS SELECT x FROM d.a"} {
+		if err := run(statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for i := range 300 {
+			view := bigquery.TableMetadataToUpdate{ViewQuery: fmt.Sprintf("SELECT x FROM d.%c", "ab"[i%2])}
+			if _, err := e.bq.Dataset("d").Table("v").Update(t.Context(), view, ""); err != nil {
+				t.Error(err)
+			}
+		}
+	}()
+	for {
+		select {
+		case <-done:
+			return
+		default:
+			if err := run("SELECT x FROM d.v"); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}

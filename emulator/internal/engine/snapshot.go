@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -156,12 +157,16 @@ type Relation struct {
 	RuntimeMerge bool
 }
 
+// ErrNotInSnapshot is the error of asking a snapshot for a table that it was not begun
+// with.
+var ErrNotInSnapshot = errors.New("the snapshot is not")
+
 // frozen finds a table that the snapshot was begun with.
 func (s *Snapshot) frozen(ref TableRef) (*frozen, error) {
 	f, ok := s.tables[ref]
 	switch {
 	case !ok:
-		return nil, fmt.Errorf("the snapshot is not of table %s", ref)
+		return nil, fmt.Errorf("%w of table %s", ErrNotInSnapshot, ref)
 	case f.isView:
 		return nil, Invalid("%s is a view", ref)
 	case len(f.schema.Columns) == 0:

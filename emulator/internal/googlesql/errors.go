@@ -1,6 +1,7 @@
 package googlesql
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -11,7 +12,13 @@ import (
 type Error struct {
 	Line, Column int // 1-based; columns count code points
 	Message      string
+
+	cause error // what a caller's function returned; nil for none
 }
+
+// Is tells what the error is of a caller's function that the translator asked. It is
+// no Unwrap: the position belongs to the message that users see.
+func (e *Error) Is(target error) bool { return e.cause != nil && errors.Is(e.cause, target) }
 
 func (e *Error) Error() string {
 	return fmt.Sprintf("%s at [%d:%d]", e.Message, e.Line, e.Column)
@@ -22,11 +29,18 @@ func (e *Error) Error() string {
 type failure struct {
 	offset  int
 	message string
+	cause   error
 }
 
 // fail reports what is wrong at a byte offset.
 func fail(offset int, format string, args ...any) {
-	panic(failure{offset, fmt.Sprintf(format, args...)})
+	f := failure{offset: offset, message: fmt.Sprintf(format, args...)}
+	for _, a := range args {
+		if err, ok := a.(error); ok {
+			f.cause = err
+		}
+	}
+	panic(f)
 }
 
 // rescue turns a failure that unwinds into an Error about text.
@@ -34,7 +48,9 @@ func rescue(text string, err *error) {
 	switch f := recover().(type) {
 	case nil:
 	case failure:
-		*err = place(text, f.offset, f.message)
+		placed := place(text, f.offset, f.message)
+		placed.cause = f.cause
+		*err = placed
 	default:
 		panic(f)
 	}

@@ -83,7 +83,7 @@ func (t *translator) table(ref *TableRef) (string, *rangeVar, Relation) {
 	relation, err := t.options.Resolver.Table(&resolved)
 	if err != nil {
 		if placed, ok := errors.AsType[*Error](err); ok {
-			fail(ref.offset(), "%s", placed.Message)
+			panic(failure{ref.offset(), placed.Message, placed.cause}) // its position is in a view's text
 		}
 		fail(ref.offset(), "%s", err)
 	}

@@ -83,11 +83,20 @@ func (x *Executor) Run(ctx context.Context, r Request) (*Result, error) {
 	default:
 		return nil, engine.Unimplemented("scripts are not implemented by this emulator: give one statement at a time")
 	}
-	s := &run{Executor: x, request: r, result: &Result{StatementType: statements[0].Type()}}
-	if err := s.execute(ctx, statements[0]); err != nil {
-		return nil, statementError(err)
+	// A view that was given another query between the look for its tables and their
+	// snapshot names one that the snapshot hasn't: nothing has happened yet, and the
+	// statement begins again.
+	const tries = 20
+	for try := 1; ; try++ {
+		s := &run{Executor: x, request: r, result: &Result{StatementType: statements[0].Type()}}
+		err := s.execute(ctx, statements[0])
+		switch {
+		case err == nil:
+			return s.result, nil
+		case !errors.Is(err, engine.ErrNotInSnapshot) || try == tries:
+			return nil, statementError(err)
+		}
 	}
-	return s.result, nil
 }
 
 // run is one statement's execution.
