@@ -314,7 +314,7 @@ func TestStop(t *testing.T) {
 		select {
 		case <-flowing:
 			done = true
-		case <-time.After(time.Duration(1000+rand.IntN(1000)) * time.Millisecond):
+		case <-time.After(time.Duration(2500+rand.IntN(1000)) * time.Millisecond):
 		}
 		add(l.stop())
 	}
