@@ -297,7 +297,7 @@ func TestStop(t *testing.T) {
 	flowing := make(chan struct{})
 	go func() {
 		defer close(flowing)
-		want, poison = s.traffic(changes, 20*time.Millisecond)
+		want, poison = s.traffic(changes, 60*time.Millisecond)
 	}()
 	total := map[string]int64{}
 	add := func(counts map[string]int64) {

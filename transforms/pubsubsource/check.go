@@ -54,7 +54,7 @@ func (c Config) check(ctx context.Context) error {
 		sub, err := client.SubscriptionAdminClient.GetSubscription(ctx, request)
 		switch {
 		case err == nil:
-			return checkKind(sub)
+			return CheckKind(sub)
 		case status.Code(err) == codes.PermissionDenied:
 			// roles/pubsub.subscriber permits to read from a subscription, and not to look at it.
 			return c.probe(ctx, client, err)
@@ -71,8 +71,8 @@ func (c Config) check(ctx context.Context) error {
 	}
 }
 
-// checkKind reports why a subscription that is there can't be pulled from.
-func checkKind(sub *pubsubpb.Subscription) error {
+// CheckKind reports why a subscription that is there can't be pulled from.
+func CheckKind(sub *pubsubpb.Subscription) error {
 	var kind string
 	switch {
 	case sub.GetDetached():

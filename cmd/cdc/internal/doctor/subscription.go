@@ -79,21 +79,10 @@ const goodRetention = 3 * 24 * time.Hour
 func judgeSubscription(about string, sub *pubsubpb.Subscription, o *pipeline.Options) []Finding {
 	var found []Finding
 	report := func(level Level, problem, mend string) { found = append(found, Finding{level, about, problem, mend}) }
-	var kind string
-	switch {
-	case sub.GetDetached() || sub.GetTopic() == "_deleted-topic_":
+	if sub.GetDetached() || sub.GetTopic() == "_deleted-topic_" {
 		report(Fatal, "its topic is gone: it gets no message any more", "create a subscription to the topic that the change events go to")
-	case sub.GetPushConfig().GetPushEndpoint() != "":
-		kind = "a push"
-	case sub.GetBigqueryConfig() != nil:
-		kind = "a BigQuery"
-	case sub.GetCloudStorageConfig() != nil:
-		kind = "a Cloud Storage"
-	case sub.GetBigtableConfig() != nil:
-		kind = "a Bigtable"
-	}
-	if kind != "" {
-		report(Fatal, "it is "+kind+" subscription: nobody can pull from it", "create a pull subscription to the same topic")
+	} else if err := pubsubsource.CheckKind(sub); err != nil {
+		report(Fatal, status.Convert(err).Message()+": nobody can pull from it", "create a pull subscription to the same topic")
 	}
 	if deadline := time.Duration(sub.GetAckDeadlineSeconds()) * time.Second; deadline < shortDeadline && o.RunnerOwnsSource {
 		report(Warning, fmt.Sprintf("its ack deadline is %v: Dataflow takes a message again that it has not acked by then", deadline),
