@@ -283,13 +283,17 @@ func shutdown(s *streams) {
 		delete(processStreams.byEndpoint, s.endpoint)
 	}
 	processStreams.Unlock()
-	s.mu.Lock()
-	for _, st := range s.open {
-		if st.users == 0 {
-			s.drop(st)
+	// The requests of failed bundles end too, some time after their bundle.
+	_ = s.requests.Acquire(context.Background(), int64(s.endpoint.inflightRequests))
+	for !s.room.TryAcquire(int64(s.endpoint.maxStreams)) {
+		s.mu.Lock()
+		for _, st := range s.open {
+			if st.users == 0 {
+				s.drop(st)
+			}
 		}
+		s.mu.Unlock()
+		time.Sleep(time.Millisecond)
 	}
-	s.mu.Unlock()
-	s.closing.Wait()
 	_ = s.client.Close()
 }

@@ -63,7 +63,6 @@ type streams struct {
 	open    map[streamKey]*stream
 	waiting int // streams that wait for room
 	swept   time.Time
-	closing sync.WaitGroup
 }
 
 // acquire returns the key's stream, opened if need be, for the use of one
@@ -220,9 +219,9 @@ func (s *streams) close(st *stream) {
 	if st.writer == nil {
 		return
 	}
-	s.closing.Go(func() {
+	go func() {
 		st.line.cut()
 		_ = st.writer.Close()
 		s.room.Release(1)
-	})
+	}()
 }

@@ -241,14 +241,13 @@ func TestBundle_abandoned(t *testing.T) {
 		}
 		time.Sleep(50 * time.Millisecond)
 		cancel() // as Beam does with a bundle that another DoFn failed
-		if !w.streams.requests.TryAcquire(1) {
-			t.Error("no room in flight")
-		}
 		deadline, stop := context.WithTimeout(t.Context(), 5*time.Second)
 		defer stop()
-		if err := w.streams.requests.Acquire(deadline, int64(w.config.withDefaults().MaxInflightRequests-1)); err != nil {
-			t.Errorf("requests of an abandoned bundle are in flight: %v", err)
+		requests := int64(w.config.withDefaults().MaxInflightRequests)
+		if err := w.streams.requests.Acquire(deadline, requests); err != nil {
+			t.Fatalf("requests of an abandoned bundle are in flight: %v", err)
 		}
+		w.streams.requests.Release(requests)
 		if err := w.streams.bytes.Acquire(deadline, int64(w.config.withDefaults().MaxInflightBytes)); err != nil {
 			t.Errorf("bytes of an abandoned bundle are in flight: %v", err)
 		}
