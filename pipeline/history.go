@@ -28,6 +28,8 @@ func (o *Options) history() history.Config {
 	return history.Config{Tables: tables, Histories: history.Catalog(tables), RetryFor: o.Runtime.RetryFor}
 }
 
+func init() { bqcdc.Declare(history.Namespace) }
+
 // historyWriter is the configuration of the writer of histories: a second one, of plain
 // rows (invariant 6).
 func (o *Options) historyWriter() bqcdc.Config {

@@ -198,7 +198,7 @@ func (b *bundle) reject(row *change.Row, at beam.EventTime, reason, text string)
 	b.results.mu.Lock()
 	b.results.outstanding++
 	b.results.mu.Unlock()
-	b.results.add(&result{rejected: []rejection{{newPending(row, at), row.Table, reason, text}}})
+	b.results.add(&result{table: row.Table, rejected: []rejection{{newPending(row, at), row.Table, reason, text}}})
 }
 
 // send hands the lane's request to a goroutine of its own once the process has
@@ -219,7 +219,11 @@ func (b *bundle) send(l *lane) error {
 	b.results.mu.Lock()
 	b.results.outstanding++
 	b.results.mu.Unlock()
+	inflight.requests.Add(1)
+	inflight.bytes.Add(weight)
 	go func() {
+		defer inflight.requests.Add(-1)
+		defer inflight.bytes.Add(-weight)
 		defer s.requests.Release(1)
 		defer s.bytes.Release(weight)
 		res := b.writer.deliver(b.ctx, r, b.patient)

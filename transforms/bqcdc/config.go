@@ -8,6 +8,9 @@ import (
 	"beamcdc/transforms/catalog"
 )
 
+// defaultNamespace is the namespace of a writer's metrics that has none of its own.
+const defaultNamespace = "bqcdc"
+
 // The defaults and bounds of [Config].
 const (
 	DefaultTargetRequestBytes  = 2 << 20
@@ -98,7 +101,7 @@ type Config struct {
 // withDefaults returns c with its zero values replaced.
 func (c Config) withDefaults() Config {
 	c.Stage = cmp.Or(c.Stage, "write")
-	c.Namespace = cmp.Or(c.Namespace, "bqcdc")
+	c.Namespace = cmp.Or(c.Namespace, defaultNamespace)
 	c.TraceID = cmp.Or(c.TraceID, "dev")
 	c.TargetRequestBytes = cmp.Or(c.TargetRequestBytes, DefaultTargetRequestBytes)
 	c.MaxRequestBytes = cmp.Or(c.MaxRequestBytes, DefaultMaxRequestBytes)

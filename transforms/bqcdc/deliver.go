@@ -18,7 +18,7 @@ import (
 // its source don't wait here for BigQuery's writers to know it; patient says that they
 // have waited, and are to be tried again.
 func (w *writer) deliver(ctx context.Context, r *request, patient bool) *result {
-	d := &delivery{writer: w, request: r, work: [][]pending{r.rows}, patience: w.newPatience(), result: result{rows: r.rows}, grows: w.aside && w.grows(r.key.table)}
+	d := &delivery{writer: w, request: r, work: [][]pending{r.rows}, patience: w.newPatience(), result: result{table: r.rows[0].table(r.key), rows: r.rows}, grows: w.aside && w.grows(r.key.table)}
 	if d.grows && !patient && w.lags.since(r.key, w.waitPause()) {
 		d.wait(r.rows...)
 		return &d.result
@@ -72,6 +72,7 @@ func (d *delivery) acknowledge(ctx context.Context, rows []pending, took time.Du
 		d.writer.lags.over(d.request.key)
 	}
 	d.result.appends = append(d.result.appends, appendFigures{len(rows), dataBytes(rows), took})
+	d.result.answered, d.result.inflightRequests, d.result.inflightBytes = time.Now(), inflight.requests.Load(), inflight.bytes.Load()
 	d.patience = d.writer.newPatience()
 	switch first := rows[0].fenced; {
 	case first != nil && first.view != "": // and so are all of the table

@@ -2,94 +2,166 @@ package bqcdc
 
 import (
 	"context"
+	"sync/atomic"
+	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"beamcdc/schemas/change"
+	"beamcdc/transforms/metric"
 )
 
 // figures are the metrics of one writer, in a namespace of its own. Rows are counted
 // once, when they have come to rest: rows_upserted + rows_deleted + rows_rejected +
 // rows_superseded is the number of changes that came in as CDC rows (invariant 4), and
-// rows_appended + rows_rejected that of plain rows.
+// rows_appended + rows_rejected that of plain rows. rows_by_table is the same by table.
 type figures struct {
-	rowsUpserted    beam.Counter // acknowledged UPSERTs
-	rowsDeleted     beam.Counter // acknowledged DELETEs
-	rowsTruncated   beam.Counter // of rowsDeleted, UPSERTs from before a truncate of their table
-	rowsAppended    beam.Counter // acknowledged plain rows
-	rowsRejected    beam.Counter // made dead letters
-	rowsHeld        beam.Counter // made to wait until BigQuery's writers know their schema; they count again when they come to rest
-	rowsSuperseded  beam.Counter // changes that a row stood for besides its own
-	bytesAppended   beam.Counter // encoded bytes of acknowledged rows
-	bytesSuperseded beam.Counter // encoded bytes that were never sent
-	requests        beam.Counter // acknowledged appends
+	rowsUpserted    beam.Counter
+	rowsDeleted     beam.Counter
+	rowsTruncated   beam.Counter
+	rowsAppended    beam.Counter
+	rowsRejected    beam.Counter
+	rowsHeld        beam.Counter
+	rowsSuperseded  beam.Counter
+	bytesAppended   beam.Counter
+	bytesSuperseded beam.Counter
+	requests        beam.Counter
 
-	appendLatency beam.Distribution // from sending to acknowledgement, of the try that succeeded
-	requestBytes  beam.Distribution // encoded rows of an acknowledged append
-	requestRows   beam.Distribution
+	appendLatency    beam.Distribution
+	requestBytes     beam.Distribution
+	requestRows      beam.Distribution
+	publishLag       beam.Distribution
+	commitLag        beam.Distribution
+	inflightRequests beam.Distribution
+	inflightBytes    beam.Distribution
 
-	// repeats count appends that were sent again, by what the try came to.
-	repeats [outcomes]beam.Counter
+	rowsByTable *metric.Counters       // by change type, what became of them, and table
+	repeats     [outcomes]beam.Counter // appends that were sent again, by what the try came to
 }
 
+// inflight is what the process has sent, or waits to send again, and BigQuery has not
+// acknowledged; the bytes are those that [Config.MaxInflightBytes] bounds.
+var inflight struct{ requests, bytes atomic.Int64 }
+
+// What became of rows: values of a label of rows_by_table.
+const (
+	rowAcknowledged = "acknowledged"
+	rowRejected     = "rejected"
+	rowSuperseded   = "superseded"
+)
+
+func init() {
+	n := metric.In(defaultNamespace)
+	n.Live("outstanding_requests", metric.Requests, "Appends of all writers that BigQuery has not answered, or that wait to be sent again.", inflight.requests.Load)
+	n.Live("outstanding_bytes", metric.Bytes, "What the requests of outstanding_requests hold in memory.", inflight.bytes.Load)
+	Declare(defaultNamespace)
+}
+
+// Declare declares the metrics of a writer of this namespace, so that they are known
+// before there is one.
+func Declare(namespace string) { newFigures(namespace) }
+
 func newFigures(namespace string) *figures {
+	n := metric.In(namespace)
 	f := &figures{
-		rowsUpserted:    beam.NewCounter(namespace, "rows_upserted"),
-		rowsDeleted:     beam.NewCounter(namespace, "rows_deleted"),
-		rowsTruncated:   beam.NewCounter(namespace, "rows_truncated"),
-		rowsAppended:    beam.NewCounter(namespace, "rows_appended"),
-		rowsRejected:    beam.NewCounter(namespace, "rows_rejected"),
-		rowsHeld:        beam.NewCounter(namespace, "rows_held"),
-		rowsSuperseded:  beam.NewCounter(namespace, "rows_superseded"),
-		bytesAppended:   beam.NewCounter(namespace, "bytes_appended"),
-		bytesSuperseded: beam.NewCounter(namespace, "bytes_superseded"),
-		requests:        beam.NewCounter(namespace, "requests"),
-		appendLatency:   beam.NewDistribution(namespace, "append_latency_ms"),
-		requestBytes:    beam.NewDistribution(namespace, "request_bytes"),
-		requestRows:     beam.NewDistribution(namespace, "request_rows"),
+		rowsUpserted:    n.Counter("rows_upserted", metric.Rows, "UPSERT rows that BigQuery acknowledged."),
+		rowsDeleted:     n.Counter("rows_deleted", metric.Rows, "DELETE rows that BigQuery acknowledged, and rows that a truncate left nothing of."),
+		rowsTruncated:   n.Counter("rows_truncated", metric.Rows, "Of rows_deleted, UPSERTs from before a truncate of their table."),
+		rowsAppended:    n.Counter("rows_appended", metric.Rows, "Plain rows that BigQuery acknowledged."),
+		rowsRejected:    n.Counter("rows_rejected", metric.Rows, "Rows that can't be written, and became dead letters."),
+		rowsHeld:        n.Counter("rows_held", metric.Rows, "Rows made to wait until BigQuery's writers know their table's new columns; they count again when they come to rest."),
+		rowsSuperseded:  n.Counter("rows_superseded", metric.Changes, "Changes that a row stood for besides its own, when it came to rest."),
+		bytesAppended:   n.Counter("bytes_appended", metric.Bytes, "Encoded bytes of the rows that BigQuery acknowledged."),
+		bytesSuperseded: n.Counter("bytes_superseded", metric.Bytes, "Encoded bytes of superseded rows, which were never sent."),
+		requests:        n.Counter("requests", metric.Requests, "Appends that BigQuery acknowledged."),
+
+		appendLatency:    n.Distribution("append_latency_ms", metric.Milliseconds, "From sending an append to its acknowledgement, of the try that succeeded."),
+		requestBytes:     n.Distribution("request_bytes", metric.Bytes, "Encoded rows of an acknowledged append."),
+		requestRows:      n.Distribution("request_rows", metric.Rows, "Rows of an acknowledged append."),
+		publishLag:       n.Distribution("publish_lag_ms", metric.Milliseconds, "From the publishing of a row's message to BigQuery's acknowledgement of the row. Replayed dead letters don't count."),
+		commitLag:        n.Distribution("commit_lag_ms", metric.Milliseconds, "From the source's commit to BigQuery's acknowledgement of the row, where the change tells its commit time. Replayed dead letters don't count."),
+		inflightRequests: n.Distribution("inflight_requests", metric.Requests, "Appends of all writers of the process that were in flight when one was answered."),
+		inflightBytes:    n.Distribution("inflight_bytes", metric.Bytes, "What the appends of inflight_requests held in memory."),
+
+		rowsByTable: n.Counters("rows_by_table", metric.Rows, "Rows that came to rest: acknowledged, rejected, or superseded, which are changes, by the type of the row that stood for them.",
+			"change_type", "outcome", "table"),
 	}
+	repeats := n.Counters("repeats", metric.Requests, "Appends that were sent again, by what the try before came to.", "outcome")
 	for o, name := range outcomeNames {
-		f.repeats[o] = beam.NewCounter(namespace, "repeats_"+name)
+		f.repeats[o] = repeats.With(name)
 	}
 	return f
 }
 
+// rowsOfTable counts rows of a change type.
+type rowsOfTable struct{ acknowledged, rejected, superseded int64 }
+
+// typeNames are the values of a label of rows_by_table.
+var typeNames = [...]string{"upsert", "delete", "append"}
+
+func typeIndex(t change.Type) int {
+	switch t {
+	case change.Upsert:
+		return 0
+	case change.Delete:
+		return 1
+	default:
+		return 2
+	}
+}
+
 // count reports a request's figures. ctx is the DoFn's.
 func (f *figures) count(ctx context.Context, r *result) {
-	var upserts, deletes, truncated, appends, superseded, bytes, bytesSaved int64
+	at := r.answered
+	if at.IsZero() {
+		at = time.Now()
+	}
+	var by [len(typeNames)]rowsOfTable
+	var truncated, bytes, bytesSaved int64
 	for _, rows := range r.acknowledged {
 		for i := range rows {
 			row := &rows[i]
-			switch row.kind {
-			case change.Delete:
-				deletes++
-			case change.Upsert:
-				upserts++
-			default:
-				appends++
-			}
 			if row.fenced != nil && row.fenced.raised {
 				truncated++
 			}
+			of := &by[typeIndex(row.kind)]
+			of.acknowledged++
+			of.superseded += int64(row.superseded)
 			bytes += int64(len(row.data))
-			superseded += int64(row.superseded)
 			bytesSaved += int64(row.supersededBytes)
+			f.lag(ctx, row, at)
 		}
 	}
 	for i := range r.rejected {
 		row := &r.rejected[i]
-		superseded += int64(row.superseded)
+		of := &by[typeIndex(row.kind)]
+		of.rejected++
+		of.superseded += int64(row.superseded)
 		bytesSaved += int64(row.supersededBytes)
+	}
+	var rejected, superseded int64
+	for t := range by {
+		of := &by[t]
+		rejected += of.rejected
+		superseded += of.superseded
+		for _, one := range [...]struct {
+			outcome string
+			n       int64
+		}{{rowAcknowledged, of.acknowledged}, {rowRejected, of.rejected}, {rowSuperseded, of.superseded}} {
+			if one.n != 0 {
+				f.rowsByTable.With(typeNames[t], one.outcome, r.table).Inc(ctx, one.n)
+			}
+		}
 	}
 	for _, one := range []struct {
 		counter beam.Counter
 		n       int64
 	}{
-		{f.rowsUpserted, upserts},
-		{f.rowsDeleted, deletes},
+		{f.rowsUpserted, by[0].acknowledged},
+		{f.rowsDeleted, by[1].acknowledged},
+		{f.rowsAppended, by[2].acknowledged},
 		{f.rowsTruncated, truncated},
-		{f.rowsAppended, appends},
-		{f.rowsRejected, int64(len(r.rejected))},
+		{f.rowsRejected, rejected},
 		{f.rowsSuperseded, superseded},
 		{f.bytesAppended, bytes},
 		{f.bytesSuperseded, bytesSaved},
@@ -108,5 +180,23 @@ func (f *figures) count(ctx context.Context, r *result) {
 		f.appendLatency.Update(ctx, a.latency.Milliseconds())
 		f.requestBytes.Update(ctx, int64(a.bytes))
 		f.requestRows.Update(ctx, int64(a.rows))
+	}
+	if len(r.appends) > 0 {
+		f.inflightRequests.Update(ctx, r.inflightRequests)
+		f.inflightBytes.Update(ctx, r.inflightBytes)
+	}
+}
+
+// lag reports how long an acknowledged row was on its way. Clocks of other machines may
+// be ahead of this one.
+func (f *figures) lag(ctx context.Context, row *pending, at time.Time) {
+	if row.message.Replays > 0 {
+		return
+	}
+	if published := row.message.PublishTime; !published.IsZero() {
+		f.publishLag.Update(ctx, max(0, at.Sub(published).Milliseconds()))
+	}
+	if row.committed != 0 {
+		f.commitLag.Update(ctx, max(0, at.UnixMilli()-row.committed))
 	}
 }

@@ -33,12 +33,18 @@ type pending struct {
 	supersededBytes uint64
 	at              beam.EventTime
 	kind            change.Type
+	committed       int64   // the source's commit time, in milliseconds of Unix time; 0 when unknown
 	fenced          *fenced // nil but of an UPSERT of a table, or a row of a view, with a fence, and what became of it
 }
 
 func newPending(row *change.Row, at beam.EventTime) pending {
+	var committed int64
+	if !row.CommitTime.IsZero() {
+		committed = row.CommitTime.UnixMilli()
+	}
 	return pending{
-		data: row.Data, message: row.Message, receipts: row.Receipts,
+		committed: committed,
+		data:      row.Data, message: row.Message, receipts: row.Receipts,
 		superseded: row.Superseded, supersededBytes: row.SupersededBytes, at: at, kind: row.Type,
 	}
 }
@@ -76,12 +82,16 @@ type schema struct {
 // result is what became of a request's rows: each is in exactly one of the three
 // lists, unless err is set.
 type result struct {
+	table        string // of all the rows
 	acknowledged [][]pending
 	rejected     []rejection
 	waiting      []change.Row // to be tried later, elsewhere: BigQuery's writers don't know their schema yet
 	appends      []appendFigures
 	repeats      [outcomes]int // appends that were repeated, by what they came to
 	err          error         // fails the bundle
+
+	answered                        time.Time // when BigQuery acknowledged the last of the rows, if it did
+	inflightRequests, inflightBytes int64     // the process's then
 
 	rows []pending // the request's, for recycling
 }

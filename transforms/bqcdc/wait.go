@@ -185,6 +185,9 @@ func (p *pending) rowOf(key streamKey) change.Row {
 		Table: p.table(key), Schema: key.schema, Type: p.kind, Data: p.data, Message: p.message, Receipts: p.receipts,
 		Superseded: p.superseded, SupersededBytes: p.supersededBytes,
 	}
+	if p.committed != 0 {
+		row.CommitTime = time.UnixMilli(p.committed)
+	}
 	if p.fenced != nil {
 		row.Key, row.Sequence = p.fenced.key, p.fenced.sequence
 	}

@@ -184,7 +184,7 @@ func TestWaitFn_bounded(t *testing.T) {
 // What is kept of a row is all that writing it takes.
 func TestPending_rowOf(t *testing.T) {
 	row := testRow("p.d.t", "1", 7)
-	row.Superseded, row.SupersededBytes = 3, 9
+	row.Superseded, row.SupersededBytes, row.CommitTime = 3, 9, time.UnixMilli(1_700_000_000_123)
 	p := newPending(&row, 0)
 	kept := p.rowOf(streamKey{table: row.Table, schema: row.Schema})
 	read, err := change.ReadRow(change.AppendRow(nil, &kept))

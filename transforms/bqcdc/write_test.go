@@ -169,13 +169,16 @@ func TestWrite_onPrism(t *testing.T) {
 	want := map[string]int64{
 		"rows_upserted": n - deletes - 1, "rows_deleted": deletes, "rows_rejected": 1,
 		"rows_superseded": superseded, "bytes_superseded": 7 * superseded,
+		"rows_by_table/upsert/acknowledged/p.d.odd": n/2 - 1, "rows_by_table/upsert/rejected/p.d.odd": 1,
+		"rows_by_table/upsert/acknowledged/p.d.even": n/2 - deletes, "rows_by_table/delete/acknowledged/p.d.even": deletes,
+		"rows_by_table/upsert/superseded/p.d.odd": (n + 2) / 6,
 	}
 	for name, value := range want {
 		if got[name] != value {
 			t.Errorf("counter %s is %d, want %d", name, got[name], value)
 		}
 	}
-	if got["repeats_transient"] == 0 || got["requests"] < 10 {
+	if got["repeats/transient"] == 0 || got["requests"] < 10 {
 		t.Errorf("counters %v: nothing repeated, or too few requests", got)
 	}
 	if n := len(slices.Compact(sorted(append(s.stored("p.d.even"), s.stored("p.d.odd")...)))); n != 399 {
