@@ -27,6 +27,7 @@ func (o *Options) SourceConfig() pubsubsource.Config {
 		RunnerOwned:            o.RunnerOwnsSource,
 		Endpoint:               o.Runtime.PubSubEndpoint,
 		Plaintext:              o.Runtime.PubSubPlaintext,
+		AllowPlaintext:         o.Runtime.AllowPlaintext,
 		MaxOutstandingMessages: o.Runtime.MaxOutstandingMessages,
 		MaxOutstandingBytes:    o.Runtime.MaxOutstandingBytes,
 	}
@@ -40,6 +41,7 @@ func (o *Options) decoding() decode.Config {
 			RegistryAuthFile: o.Source.SchemaRegistryAuthFile,
 			PubSubEndpoint:   o.Runtime.PubSubEndpoint,
 			PubSubPlaintext:  o.Runtime.PubSubPlaintext,
+			AllowPlaintext:   o.Runtime.AllowPlaintext,
 			RetryFor:         o.Runtime.RetryFor,
 		},
 	}
@@ -73,14 +75,15 @@ func (o *Options) CatalogConfig() catalog.Config { return o.catalog(o.Tables...)
 
 func (o *Options) catalog(rules ...table.Rule) catalog.Config {
 	return catalog.Config{
-		Project:      o.project(),
-		RESTEndpoint: o.Runtime.BigQueryRESTEndpoint,
-		GRPCEndpoint: o.Runtime.BigQueryGRPCEndpoint,
-		Plaintext:    o.Runtime.BigQueryPlaintext,
-		Rules:        o.completed(rules),
-		CreateTables: o.CreateTables,
-		Location:     o.Runtime.Location,
-		FenceLease:   o.Runtime.TruncateWait,
+		Project:        o.project(),
+		RESTEndpoint:   o.Runtime.BigQueryRESTEndpoint,
+		GRPCEndpoint:   o.Runtime.BigQueryGRPCEndpoint,
+		Plaintext:      o.Runtime.BigQueryPlaintext,
+		AllowPlaintext: o.Runtime.AllowPlaintext,
+		Rules:          o.completed(rules),
+		CreateTables:   o.CreateTables,
+		Location:       o.Runtime.Location,
+		FenceLease:     o.Runtime.TruncateWait,
 	}
 }
 
@@ -155,6 +158,7 @@ func (o *Options) deadLetters() deadletter.Config {
 		Directory:       o.DeadLetters.Directory,
 		Endpoint:        o.Runtime.PubSubEndpoint,
 		Plaintext:       o.Runtime.PubSubPlaintext,
+		AllowPlaintext:  o.Runtime.AllowPlaintext,
 		MaxPublishBytes: o.Runtime.MaxPublishBytes,
 	}
 }

@@ -57,6 +57,7 @@ type Runtime struct {
 	BigQueryPlaintext    bool   // without TLS and credentials: an emulator
 	PubSubEndpoint       string // host:port. Defaults to Google's service or PUBSUB_EMULATOR_HOST
 	PubSubPlaintext      bool   // without TLS and credentials: an emulator
+	AllowPlaintext       bool   // lets plain text leave this machine
 
 	MaxOutstandingMessages int   // taken from the subscription and not acked yet
 	MaxOutstandingBytes    int64 // the same in bytes

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"beamcdc/internal/endpoint"
 	"beamcdc/schemas/envelope"
 )
 
@@ -91,6 +92,9 @@ var settings = []Setting{
 	setting("runtime.pubsub_plaintext", "pubsub_plaintext", "false",
 		"Speak to Pub/Sub without TLS and credentials, for an emulator.",
 		func(o *Options) any { return &o.Runtime.PubSubPlaintext }),
+	setting("runtime.allow_plaintext", endpoint.Flag, "false",
+		"Speak plain text to other machines than this one, where addresses or PUBSUB_EMULATOR_HOST say so: for a network of containers that nobody else is on.",
+		func(o *Options) any { return &o.Runtime.AllowPlaintext }),
 	setting("runtime.max_outstanding_messages", "max_outstanding_messages", "250000",
 		"Messages that may be taken and not acked yet. Without effect on Dataflow.",
 		func(o *Options) any { return &o.Runtime.MaxOutstandingMessages }),

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"beamcdc/internal/endpoint"
 	"beamcdc/schemas/envelope"
 	"beamcdc/transforms/decode"
 	"beamcdc/transforms/pubsubsource"
@@ -82,7 +83,7 @@ func (o *Options) validateDecoding(report reporter) {
 			report(key, "%v", err)
 		}
 	}
-	registry := decode.SchemaConfig{RegistryURL: o.Source.SchemaRegistry, RegistryAuthFile: o.Source.SchemaRegistryAuthFile}
+	registry := decode.SchemaConfig{RegistryURL: o.Source.SchemaRegistry, RegistryAuthFile: o.Source.SchemaRegistryAuthFile, AllowPlaintext: o.Runtime.AllowPlaintext}
 	if err := (decode.Config{Schemas: registry}).Validate(); err != nil {
 		report("source.schema_registry", "%v", err)
 	}
@@ -131,6 +132,7 @@ func (o *Options) validateRuntime(report reporter) {
 	if r.PubSubPlaintext && r.PubSubEndpoint == "" {
 		report("runtime.pubsub_plaintext", "plain text needs pubsub_endpoint")
 	}
+	o.validatePlaintext(report)
 	if o.Source.Subscription != "" {
 		if _, _, err := pubsubsource.ParseSubscription(o.Source.Subscription); err == nil {
 			c := o.SourceConfig()
@@ -142,6 +144,29 @@ func (o *Options) validateRuntime(report reporter) {
 	}
 	if err := o.writer().Validate(); err != nil {
 		report("runtime", "%v", err)
+	}
+}
+
+// validatePlaintext reports what would be spoken to in plain text on another machine.
+// The clients refuse it, too, on each worker.
+func (o *Options) validatePlaintext(report reporter) {
+	r := &o.Runtime
+	for _, p := range []struct {
+		key, address string
+		plain        bool
+	}{
+		{"runtime.bigquery_rest_endpoint", r.BigQueryRESTEndpoint, strings.HasPrefix(r.BigQueryRESTEndpoint, "http://")},
+		{"runtime.bigquery_grpc_endpoint", r.BigQueryGRPCEndpoint, r.BigQueryPlaintext},
+		{"runtime.pubsub_endpoint", r.PubSubEndpoint, r.PubSubPlaintext},
+	} {
+		if p.plain && p.address != "" {
+			if err := endpoint.Plain(p.address, r.AllowPlaintext); err != nil {
+				report(p.key, "%v", err)
+			}
+		}
+	}
+	if err := endpoint.Environment(r.AllowPlaintext); err != nil {
+		report("runtime.allow_plaintext", "%v", err)
 	}
 }
 

@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"cloud.google.com/go/bigquery"
-	"google.golang.org/api/option"
 
 	"beamcdc/cmd/cdc/internal/diff"
 	"beamcdc/cmd/cdc/internal/follow"
+	"beamcdc/internal/endpoint"
 	"beamcdc/schemas/envelope/columns"
 	"beamcdc/schemas/table"
 )
@@ -47,6 +47,7 @@ bytes BigQuery will bill for it: all that was written to the table in that time.
                   of several tables: NAME is what its rule's source matches
   -epoch N        leads each sequence number. Defaults to 0
   -bigquery_rest_endpoint URL   of an emulator
+  -allow_plaintext  lets that, or PUBSUB_EMULATOR_HOST, be another machine without TLS
 `
 
 // changesFlags are what the user asks for.
@@ -54,7 +55,7 @@ type changesFlags struct {
 	position, since, function, topic, source, endpoint string
 	length, lag, every                                 time.Duration
 	maxBytes                                           int64
-	dryRun                                             bool
+	dryRun, allowPlaintext                             bool
 	epoch                                              uint64
 }
 
@@ -75,6 +76,7 @@ func changesCommand(ctx context.Context, args []string, stdout, stderr io.Writer
 	flags.StringVar(&f.source, "source", "", "")
 	flags.Uint64Var(&f.epoch, "epoch", 0, "")
 	flags.StringVar(&f.endpoint, "bigquery_rest_endpoint", "", "")
+	flags.BoolVar(&f.allowPlaintext, endpoint.Flag, false, "")
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
 		_, err = io.WriteString(stdout, changesUsage)
@@ -123,9 +125,9 @@ func (f *changesFlags) check() (since time.Time, err error) {
 }
 
 func (f *changesFlags) run(ctx context.Context, name table.Name, since time.Time, stdout, stderr io.Writer) error {
-	var options []option.ClientOption
-	if f.endpoint != "" {
-		options = append(options, option.WithEndpoint(f.endpoint), option.WithoutAuthentication())
+	options, err := endpoint.REST(f.endpoint, f.allowPlaintext)
+	if err != nil {
+		return fmt.Errorf("creating BigQuery's client: %w", err)
 	}
 	client, err := bigquery.NewClient(ctx, name.Project, options...)
 	if err != nil {
@@ -137,7 +139,11 @@ func (f *changesFlags) run(ctx context.Context, name table.Name, since time.Time
 		return err
 	}
 	if f.topic != "" {
-		topic, err := openTopic(ctx, f.topic)
+		options, err := endpoint.PubSub("", false, f.allowPlaintext)
+		if err != nil {
+			return err
+		}
+		topic, err := openTopic(ctx, f.topic, options...)
 		if err != nil {
 			return err
 		}

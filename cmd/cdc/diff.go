@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"cloud.google.com/go/bigquery"
-	"google.golang.org/api/option"
 
 	"beamcdc/cmd/cdc/internal/configured"
 	"beamcdc/cmd/cdc/internal/diff"
+	"beamcdc/internal/endpoint"
 	"beamcdc/pipeline"
 	"beamcdc/schemas/change"
 	"beamcdc/schemas/table"
@@ -35,7 +35,10 @@ makes a dead letter of. Exit status: 0 equal, 1 different, 2 trouble.
                   shop.orders. Defaults to the rule's source if there is just one rule
   -source URL     postgres://USER@HOST:PORT/DATABASE or mysql://USER@HOST:PORT/DATABASE,
                   which does for MariaDB. Passwords are better left to PGPASSWORD,
-                  ~/.pgpass and MYSQL_PWD. It needs no right but to SELECT
+                  ~/.pgpass and MYSQL_PWD. It needs no right but to SELECT. On another
+                  machine the server must speak TLS with a certificate that can be
+                  verified, unless the URL has an sslmode or tls: sslmode=verify-full and
+                  sslrootcert=FILE, tls=false
   -file FILE      rows instead: .jsonl, one JSON object a line, or .csv with a line of
                   names, in which an empty field is NULL. Values mean what they mean in
                   messages without a schema
@@ -209,7 +212,11 @@ func (f *diffFlags) run(ctx context.Context, o pipeline.Options, stdout, stderr 
 
 	var repairer *diff.Repairer
 	if f.repair {
-		topic, err := openTopic(ctx, f.topic, o.SourceConfig().ClientOptions()...)
+		options, err := o.SourceConfig().ClientOptions()
+		if err != nil {
+			return 0, err
+		}
+		topic, err := openTopic(ctx, f.topic, options...)
 		if err != nil {
 			return 0, err
 		}
@@ -327,9 +334,9 @@ func (f *diffFlags) introduce(t *diff.Table, source diff.Source, say func(string
 // bigqueryClient returns a client by which tables are queried.
 func bigqueryClient(ctx context.Context, o pipeline.Options) (*bigquery.Client, error) {
 	c := o.CatalogConfig()
-	var options []option.ClientOption
-	if c.RESTEndpoint != "" {
-		options = append(options, option.WithEndpoint(c.RESTEndpoint), option.WithoutAuthentication())
+	options, err := endpoint.REST(c.RESTEndpoint, c.AllowPlaintext)
+	if err != nil {
+		return nil, fmt.Errorf("creating BigQuery's client: %w", err)
 	}
 	client, err := bigquery.NewClient(ctx, c.Project, options...)
 	if err != nil {

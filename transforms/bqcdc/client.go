@@ -12,14 +12,15 @@ import (
 	"golang.org/x/sync/semaphore"
 	"google.golang.org/api/option"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
+
+	address "beamcdc/internal/endpoint"
 )
 
 // endpoint is what two writers share a client by: where it leads, and the limits
 // that hold for the process.
 type endpoint struct {
 	address, project, traceID             string
-	plaintext                             bool
+	plaintext, allowPlaintext             bool
 	inflightRequests, inflightBytes       int
 	maxStreams                            int
 	openTimeout, idleTimeout, sweepPeriod time.Duration
@@ -27,7 +28,7 @@ type endpoint struct {
 
 func endpointOf(c Config) endpoint {
 	return endpoint{
-		address: c.Catalog.GRPCEndpoint, project: c.Catalog.Project, traceID: c.TraceID, plaintext: c.Catalog.Plaintext,
+		address: c.Catalog.GRPCEndpoint, project: c.Catalog.Project, traceID: c.TraceID, plaintext: c.Catalog.Plaintext, allowPlaintext: c.Catalog.AllowPlaintext,
 		inflightRequests: c.MaxInflightRequests, inflightBytes: c.MaxInflightBytes,
 		maxStreams: c.MaxStreams, openTimeout: c.AppendTimeout, idleTimeout: c.IdleTimeout, sweepPeriod: c.IdleTimeout / 8,
 	}
@@ -62,13 +63,11 @@ func newStreams(ctx context.Context, e endpoint) (*streams, error) {
 		option.WithGRPCDialOption(grpc.WithChainStreamInterceptor(interceptStream(e.openTimeout))),
 		option.WithGRPCDialOption(grpc.WithChainUnaryInterceptor(interceptUnary)),
 	}
-	if e.address != "" {
-		options = append(options, option.WithEndpoint(e.address))
+	where, err := address.GRPC(e.address, e.plaintext, e.allowPlaintext)
+	if err != nil {
+		return nil, fmt.Errorf("creating the Storage Write API client: %w", err)
 	}
-	if e.plaintext {
-		options = append(options, option.WithoutAuthentication(),
-			option.WithGRPCDialOption(grpc.WithTransportCredentials(insecure.NewCredentials())))
-	}
+	options = append(options, where...)
 	project := e.project
 	if project == "" {
 		project = "-" // every stream is named in full

@@ -11,6 +11,8 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/connectivity"
 	"google.golang.org/grpc/credentials/insecure"
+
+	"beamcdc/internal/endpoint"
 )
 
 // checksAtOnce is how many tables Check reads at a time.
@@ -84,6 +86,9 @@ func (c *Catalog) reachREST(ctx context.Context) error {
 func (c *Catalog) reachGRPC(ctx context.Context) error {
 	if c.config.GRPCEndpoint == "" || !c.config.Plaintext {
 		return nil
+	}
+	if err := endpoint.Plain(c.config.GRPCEndpoint, c.config.AllowPlaintext); err != nil {
+		return fmt.Errorf("connecting to the Storage Write API: %w", err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.config.CallTimeout)
 	defer cancel()

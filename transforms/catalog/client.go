@@ -8,16 +8,16 @@ import (
 
 	"cloud.google.com/go/bigquery"
 	"google.golang.org/api/googleapi"
-	"google.golang.org/api/option"
 
+	"beamcdc/internal/endpoint"
 	"beamcdc/schemas/table"
 )
 
 // newClient returns a client of BigQuery's REST API. It does not connect.
 func newClient(ctx context.Context, c Config) (*bigquery.Client, error) {
-	var options []option.ClientOption
-	if c.RESTEndpoint != "" {
-		options = append(options, option.WithEndpoint(c.RESTEndpoint), option.WithoutAuthentication())
+	options, err := endpoint.REST(c.RESTEndpoint, c.AllowPlaintext)
+	if err != nil {
+		return nil, &Error{Permanent: true, Err: fmt.Errorf("creating BigQuery's client: %w", err)}
 	}
 	project := c.Project
 	if project == "" {

@@ -21,6 +21,8 @@ type Config struct {
 	GRPCEndpoint string
 	// Plaintext says that GRPCEndpoint speaks without TLS and takes no credentials.
 	Plaintext bool
+	// AllowPlaintext lets plain text leave this machine: see package endpoint.
+	AllowPlaintext bool
 
 	// Rules are the configured tables, in order: the first that matches a source wins.
 	Rules []table.Rule

@@ -10,9 +10,8 @@ import (
 
 	"cloud.google.com/go/pubsub/v2"
 	"cloud.google.com/go/pubsub/v2/apiv1/pubsubpb"
-	"google.golang.org/api/option"
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
+
+	"beamcdc/internal/endpoint"
 )
 
 // publishers holds one publisher for each topic that this process publishes to.
@@ -23,15 +22,15 @@ var publishers struct {
 }
 
 type publisherKey struct {
-	endpoint  string
-	plaintext bool
-	topic     string
+	endpoint                  string
+	plaintext, allowPlaintext bool
+	topic                     string
 }
 
 func publisher(c Config) (*pubsub.Publisher, error) {
 	publishers.Lock()
 	defer publishers.Unlock()
-	key := publisherKey{c.Endpoint, c.Plaintext, c.Topic}
+	key := publisherKey{c.Endpoint, c.Plaintext, c.AllowPlaintext, c.Topic}
 	if p, ok := publishers.byTopic[key]; ok {
 		return p, nil
 	}
@@ -55,14 +54,9 @@ func newClient(ctx context.Context, c Config) (*pubsub.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	var options []option.ClientOption
-	if c.Endpoint != "" {
-		options = append(options, option.WithEndpoint(c.Endpoint))
-	}
-	if c.Plaintext {
-		options = append(options,
-			option.WithoutAuthentication(),
-			option.WithGRPCDialOption(grpc.WithTransportCredentials(insecure.NewCredentials())))
+	options, err := endpoint.PubSub(c.Endpoint, c.Plaintext, c.AllowPlaintext)
+	if err != nil {
+		return nil, fmt.Errorf("connecting to Pub/Sub for dead letters: %w", err)
 	}
 	client, err := pubsub.NewClient(ctx, project, options...)
 	if err != nil {

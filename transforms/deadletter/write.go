@@ -20,6 +20,8 @@ type Config struct {
 	Endpoint string
 	// Plaintext connects to Endpoint without TLS and without credentials: for emulators.
 	Plaintext bool
+	// AllowPlaintext lets plain text leave this machine: see package endpoint.
+	AllowPlaintext bool
 	// MaxPublishBytes bounds one message with its attributes. 0 means Pub/Sub's
 	// 10,000,000; a larger letter is published in pieces. An emulator may take less.
 	MaxPublishBytes int

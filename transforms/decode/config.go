@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"time"
 
+	"beamcdc/internal/endpoint"
 	"beamcdc/schemas/envelope"
 )
 
@@ -42,6 +43,9 @@ type SchemaConfig struct {
 	// PubSubPlaintext connects to PubSubEndpoint without TLS and without
 	// credentials: for emulators.
 	PubSubPlaintext bool
+	// AllowPlaintext lets plain text leave this machine, for Pub/Sub and the registry:
+	// see package endpoint.
+	AllowPlaintext bool
 
 	// RetryFor is how long a schema is asked for before the bundle fails. It
 	// defaults to 10 minutes.
@@ -80,6 +84,11 @@ func (c SchemaConfig) Validate() error {
 		return fmt.Errorf("looking for schemas: the URL of the schema registry %s holds a user; a file of USER:PASSWORD on the workers takes its place", u.Host)
 	case u.RawQuery != "" || u.Fragment != "":
 		return fmt.Errorf("looking for schemas: the URL of the schema registry %s ends in a query", u.Host)
+	}
+	if u.Scheme == "http" {
+		if err := endpoint.Plain(c.RegistryURL, c.AllowPlaintext); err != nil {
+			return fmt.Errorf("looking for schemas: the schema registry %w", err)
+		}
 	}
 	return nil
 }

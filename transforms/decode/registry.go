@@ -13,11 +13,15 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"beamcdc/internal/endpoint"
 	"beamcdc/schemas/envelope"
 )
 
 // maxSchemaBytes bounds what is read of a registry's answer.
 const maxSchemaBytes = 16 << 20
+
+// maxRedirects is more than any registry has.
+const maxRedirects = 5
 
 // errorSchemaNotFound is the registry's own code for a schema that it doesn't
 // have. Any other 404 comes from something that isn't the registry, or not at
@@ -38,6 +42,18 @@ func newRegistry(c SchemaConfig) *registry {
 	r := &registry{base: strings.TrimRight(c.RegistryURL, "/"), authFile: c.RegistryAuthFile}
 	if u, err := url.Parse(c.RegistryURL); err == nil {
 		r.host = u.Host
+	}
+	// A redirect takes the credentials with it, to the same host by http:// too.
+	r.client.CheckRedirect = func(to *http.Request, via []*http.Request) error {
+		if to.URL.Scheme != "https" {
+			if err := endpoint.Plain(to.URL.Scheme+"://"+to.URL.Host, c.AllowPlaintext); err != nil {
+				return fmt.Errorf("it redirects: %w", err)
+			}
+		}
+		if len(via) >= maxRedirects {
+			return fmt.Errorf("it redirects more than %d times", maxRedirects)
+		}
+		return nil
 	}
 	return r
 }

@@ -343,3 +343,21 @@ func TestSchemaConfig_Validate(t *testing.T) {
 		t.Error("a schema that is none was taken")
 	}
 }
+
+// A registry's redirect to http:// on another machine would take USER:PASSWORD there
+// for all to read.
+func TestRegistry_redirect(t *testing.T) {
+	server := newRegistryServer(t)
+	server.answers["/schemas/ids/1"] = func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "http://registry.example.com/schemas/ids/1", http.StatusFound)
+	}
+	server.answers["/schemas/ids/2"] = func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "/schemas/ids/2", http.StatusFound)
+	}
+	for id, want := range map[uint64]string{1: "plaintext", 2: "redirects more than"} {
+		_, err := newRegistry(SchemaConfig{RegistryURL: server.URL}).get(t.Context(), envelope.SchemaRef{ID: id})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("schema %d: %v; want %q", id, err, want)
+		}
+	}
+}

@@ -8,12 +8,10 @@ import (
 
 	pubsub "cloud.google.com/go/pubsub/v2/apiv1"
 	"cloud.google.com/go/pubsub/v2/apiv1/pubsubpb"
-	"google.golang.org/api/option"
-	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/status"
 
+	"beamcdc/internal/endpoint"
 	"beamcdc/schemas/envelope"
 )
 
@@ -81,15 +79,9 @@ func (t *topicSchemas) connect() (*pubsub.SchemaClient, error) {
 	if t.client != nil {
 		return t.client, nil
 	}
-	var options []option.ClientOption
-	if t.config.PubSubEndpoint != "" {
-		options = append(options, option.WithEndpoint(t.config.PubSubEndpoint))
-	}
-	if t.config.PubSubPlaintext {
-		options = append(options,
-			option.WithoutAuthentication(),
-			option.WithTelemetryDisabled(),
-			option.WithGRPCDialOption(grpc.WithTransportCredentials(insecure.NewCredentials())))
+	options, err := endpoint.PubSub(t.config.PubSubEndpoint, t.config.PubSubPlaintext, t.config.AllowPlaintext)
+	if err != nil {
+		return nil, err
 	}
 	client, err := pubsub.NewSchemaClient(context.Background(), options...) // not a bundle's context: it outlives them all
 	if err == nil {

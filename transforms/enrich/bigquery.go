@@ -11,8 +11,8 @@ import (
 	"cloud.google.com/go/bigquery"
 	"cloud.google.com/go/civil"
 	"google.golang.org/api/iterator"
-	"google.golang.org/api/option"
 
+	"beamcdc/internal/endpoint"
 	"beamcdc/schemas/change"
 	"beamcdc/schemas/table"
 )
@@ -20,9 +20,9 @@ import (
 // readBigQuery reads the columns of a table or a query, by a query that asks for
 // nothing else: BigQuery bills the columns' bytes, at each refresh.
 func readBigQuery(ctx context.Context, c Config, l *table.Lookup, names []string, each func([]change.Value) error) error {
-	var options []option.ClientOption
-	if c.BigQueryEndpoint != "" {
-		options = append(options, option.WithEndpoint(c.BigQueryEndpoint), option.WithoutAuthentication())
+	options, err := endpoint.REST(c.BigQueryEndpoint, c.AllowPlaintext)
+	if err != nil {
+		return fmt.Errorf("creating BigQuery's client: %w", err)
 	}
 	client, err := bigquery.NewClient(ctx, c.Project, options...)
 	if err != nil {

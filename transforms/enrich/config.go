@@ -15,6 +15,8 @@ type Config struct {
 	Project string
 	// BigQueryEndpoint is the base URL of BigQuery's REST API; "" is Google's.
 	BigQueryEndpoint string
+	// AllowPlaintext lets plain text leave this machine: see package endpoint.
+	AllowPlaintext bool
 	// LoadFor bounds each read of a reference, and the first one with its repetitions.
 	// Defaults to five minutes.
 	LoadFor time.Duration
@@ -22,7 +24,7 @@ type Config struct {
 
 // ConfigOf returns that of the pipeline that writes the catalog's tables.
 func ConfigOf(c catalog.Config) Config {
-	return Config{Project: c.Project, BigQueryEndpoint: c.RESTEndpoint}
+	return Config{Project: c.Project, BigQueryEndpoint: c.RESTEndpoint, AllowPlaintext: c.AllowPlaintext}
 }
 
 func (c Config) loadFor() time.Duration { return cmp.Or(c.LoadFor, 5*time.Minute) }

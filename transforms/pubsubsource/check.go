@@ -41,7 +41,11 @@ func (c Config) check(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	client, err := pubsub.NewClient(ctx, project, c.ClientOptions()...)
+	options, err := c.ClientOptions()
+	if err != nil {
+		return err
+	}
+	client, err := pubsub.NewClient(ctx, project, options...)
 	if err != nil {
 		return err
 	}

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"google.golang.org/api/option"
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
+
+	"beamcdc/internal/endpoint"
 )
 
 // Defaults of a Config's zero values. The bounds on what is outstanding hold a
@@ -42,6 +42,8 @@ type Config struct {
 	// Plaintext connects to Endpoint without TLS and without credentials: for
 	// emulators. A PUBSUB_EMULATOR_HOST is always spoken to in plain text.
 	Plaintext bool
+	// AllowPlaintext lets plain text leave this machine: see package endpoint.
+	AllowPlaintext bool
 
 	// MaxOutstandingMessages and MaxOutstandingBytes bound what was taken and is
 	// not yet acked; at either bound no more is taken. They default to 250,000
@@ -137,17 +139,12 @@ func (c Config) where() string {
 	return "pubsub.googleapis.com"
 }
 
-// ClientOptions are the options of every client of the subscription's service.
-func (c Config) ClientOptions() []option.ClientOption {
-	var options []option.ClientOption
-	if c.Endpoint != "" {
-		options = append(options, option.WithEndpoint(c.Endpoint))
+// ClientOptions are the options of every client of the subscription's service. The
+// error says that it would be spoken to in plain text and must not.
+func (c Config) ClientOptions() ([]option.ClientOption, error) {
+	options, err := endpoint.PubSub(c.Endpoint, c.Plaintext, c.AllowPlaintext)
+	if err != nil {
+		return nil, fmt.Errorf("connecting to Pub/Sub: %w", err)
 	}
-	if c.Plaintext {
-		options = append(options,
-			option.WithoutAuthentication(),
-			option.WithTelemetryDisabled(),
-			option.WithGRPCDialOption(grpc.WithTransportCredentials(insecure.NewCredentials())))
-	}
-	return options
+	return options, nil
 }

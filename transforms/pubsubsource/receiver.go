@@ -64,7 +64,11 @@ func (r *receiver) start() error {
 	if err != nil {
 		return err
 	}
-	options := append(c.ClientOptions(),
+	options, err := c.ClientOptions()
+	if err != nil {
+		return err
+	}
+	options = append(options,
 		option.WithGRPCDialOption(grpc.WithChainStreamInterceptor(r.gate.intercept)),
 		option.WithGRPCDialOption(grpc.WithInitialWindowSize(streamWindow)),
 		option.WithGRPCDialOption(grpc.WithInitialConnWindowSize(streamWindow*int32(c.Streams))))

@@ -14,6 +14,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"beamcdc/internal/endpoint"
 	"beamcdc/schemas/change"
 	"beamcdc/schemas/table"
 )
@@ -49,6 +50,9 @@ func OpenMySQL(ctx context.Context, dsn, name string) (*MySQL, error) {
 		config.Passwd = os.Getenv("MYSQL_PWD")
 	}
 	config.TLSConfig = u.Query().Get("tls")
+	if config.TLSConfig == "" && endpoint.Plain(u.Host, false) != nil {
+		config.TLSConfig = "true" // verified: the password and the rows would be everybody's
+	}
 	config.InterpolateParams = true // so that values come as texts
 	config.Params = map[string]string{"time_zone": "'+00:00'"}
 	config.Collation = "utf8mb4_bin"

@@ -5,12 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/url"
+	"os"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"beamcdc/internal/endpoint"
 	"beamcdc/schemas/change"
 	"beamcdc/schemas/table"
 )
@@ -35,10 +38,30 @@ type pgType struct {
 	binary  bool   // the column's collation orders texts by their bytes
 }
 
+// pgConfig reads an address. What it leaves open about TLS is libpq's "prefer", which
+// falls back to plain text and verifies nothing: to another machine it is verify-full.
+func pgConfig(dsn string) (*pgxpool.Config, error) {
+	config, err := pgxpool.ParseConfig(dsn)
+	if err != nil || strings.Contains(dsn, "sslmode") || os.Getenv("PGSSLMODE") != "" {
+		return config, err
+	}
+	host := config.ConnConfig.Host
+	if strings.HasPrefix(host, "/") || endpoint.Plain(host, false) == nil { // a socket, or this machine
+		return config, nil
+	}
+	if u, err := url.Parse(dsn); err == nil && u.Scheme != "" {
+		query := u.Query()
+		query.Set("sslmode", "verify-full")
+		u.RawQuery = query.Encode()
+		return pgxpool.ParseConfig(u.String())
+	}
+	return pgxpool.ParseConfig(dsn + " sslmode=verify-full")
+}
+
 // OpenPostgres connects by a URL or a connection string, and libpq's environment
 // variables. The table is given as change events name it, schema.table.
 func OpenPostgres(ctx context.Context, dsn, name string) (*Postgres, error) {
-	config, err := pgxpool.ParseConfig(dsn)
+	config, err := pgConfig(dsn)
 	if err != nil {
 		return nil, errors.New("the source's address can't be read: write postgres://USER@HOST:PORT/DATABASE, and the password into PGPASSWORD or ~/.pgpass")
 	}

@@ -31,7 +31,11 @@ func pubsubEmulated(o *pipeline.Options) bool {
 
 // pubsubClient returns a client for the configuration's Pub/Sub.
 func (x *examination) pubsubClient(ctx context.Context, project string) (*pubsub.Client, error) {
-	return pubsub.NewClient(ctx, project, x.options.SourceConfig().ClientOptions()...)
+	options, err := x.options.SourceConfig().ClientOptions()
+	if err != nil {
+		return nil, err
+	}
+	return pubsub.NewClient(ctx, project, options...)
 }
 
 // subscription looks at the subscription: what it is set to, and who may read it.

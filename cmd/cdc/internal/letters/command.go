@@ -207,7 +207,11 @@ func (r *request) replayer(ctx context.Context, o *pipeline.Options, s sink) (*r
 		_, _ = fmt.Fprintf(r.stderr, "dry run: nothing is published to %s, and nothing marked in %s\n", to, s)
 		return x, nil
 	}
-	p, err := newPublisher(ctx, to, o.SourceConfig().ClientOptions())
+	options, err := o.SourceConfig().ClientOptions()
+	if err != nil {
+		return nil, err
+	}
+	p, err := newPublisher(ctx, to, options)
 	if err != nil {
 		return nil, err
 	}
@@ -230,7 +234,11 @@ func (r *request) topic(ctx context.Context, o *pipeline.Options) (string, error
 	if err != nil {
 		return "", err
 	}
-	client, err := pubsub.NewClient(ctx, in, o.SourceConfig().ClientOptions()...)
+	options, err := o.SourceConfig().ClientOptions()
+	if err != nil {
+		return "", err
+	}
+	client, err := pubsub.NewClient(ctx, in, options...)
 	if err != nil {
 		return "", fmt.Errorf("connecting to Pub/Sub: %w", err)
 	}

@@ -5,10 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"google.golang.org/api/option"
-
 	"beamcdc/pipeline"
-	"beamcdc/transforms/catalog"
 	"beamcdc/transforms/deadletter"
 	"beamcdc/transforms/pubsubsource"
 )
@@ -52,7 +49,7 @@ func open(ctx context.Context, o *pipeline.Options, f from) (sink, error) {
 		}
 	}
 	if to.Topic == "" && named == 0 && f.subscription != "" {
-		return openTopic(ctx, o.SourceConfig().ClientOptions(), f)
+		return openSubscription(ctx, o, f)
 	}
 	switch {
 	case named == 0:
@@ -68,15 +65,15 @@ func open(ctx context.Context, o *pipeline.Options, f from) (sink, error) {
 	case f.subscription == "":
 		return nil, usageErrorf("the dead letters are in topic %s; give a subscription of it, -dead_letter_subscription projects/PROJECT/subscriptions/NAME, that was made before they came", to.Topic)
 	}
-	return openTopic(ctx, o.SourceConfig().ClientOptions(), f)
+	return openSubscription(ctx, o, f)
 }
 
-// bigQuery are the options of BigQuery's clients.
-func bigQuery(c catalog.Config) []option.ClientOption {
-	if c.RESTEndpoint == "" {
-		return nil
+func openSubscription(ctx context.Context, o *pipeline.Options, f from) (sink, error) {
+	options, err := o.SourceConfig().ClientOptions()
+	if err != nil {
+		return nil, err
 	}
-	return []option.ClientOption{option.WithEndpoint(c.RESTEndpoint), option.WithoutAuthentication()}
+	return openTopic(ctx, options, f)
 }
 
 // project returns the project of a subscription's full name.

@@ -12,6 +12,7 @@ import (
 	"cloud.google.com/go/bigquery"
 	"google.golang.org/api/iterator"
 
+	"beamcdc/internal/endpoint"
 	"beamcdc/schemas/change"
 	"beamcdc/schemas/table"
 	"beamcdc/transforms/bqcdc"
@@ -39,7 +40,11 @@ func openTable(ctx context.Context, c catalog.Config, destination string) (sink,
 		return nil, usageErrorf("-bigquery_rest_endpoint names an emulator; give its -bigquery_grpc_endpoint, too")
 	}
 	c.Rules, c.CreateTables = []table.Rule{deadletter.TableRule(destination)}, false
-	client, err := bigquery.NewClient(ctx, name.Project, bigQuery(c)...)
+	options, err := endpoint.REST(c.RESTEndpoint, c.AllowPlaintext)
+	if err != nil {
+		return nil, fmt.Errorf("creating BigQuery's client: %w", err)
+	}
+	client, err := bigquery.NewClient(ctx, name.Project, options...)
 	if err != nil {
 		return nil, fmt.Errorf("creating BigQuery's client: %w", err)
 	}
