@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/oauth2/google"
 
+	"beamcdc/cmd/cdc/internal/warehouse"
 	"beamcdc/pipeline"
 )
 
@@ -28,7 +29,7 @@ type examination struct {
 	Report
 	options  pipeline.Options
 	request  Request
-	bigquery *bigQuery // nil where there is no client
+	bigquery *warehouse.Client // nil where there is no client
 	tables   []*destination
 }
 

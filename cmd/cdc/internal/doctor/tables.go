@@ -10,6 +10,7 @@ import (
 
 	bq "google.golang.org/api/bigquery/v2"
 
+	"beamcdc/cmd/cdc/internal/warehouse"
 	"beamcdc/schemas/table"
 	"beamcdc/transforms/catalog"
 	"beamcdc/transforms/deadletter"
@@ -34,7 +35,7 @@ var tablePermissions = []permission{
 // destinations looks at the tables whose names the configuration tells.
 func (x *examination) destinations(ctx context.Context) {
 	var err error
-	if x.bigquery, err = x.openBigQuery(ctx); err != nil {
+	if x.bigquery, err = warehouse.Open(ctx, x.options.CatalogConfig()); err != nil {
 		x.add(Finding{Fatal, "BigQuery", err.Error(), ""})
 		return
 	}
@@ -75,10 +76,10 @@ func (x *examination) destinations(ctx context.Context) {
 func (x *examination) lookAt(ctx context.Context, tables *catalog.Catalog, d *destination) {
 	about := d.about()
 	var err error
-	if d.location, err = x.bigquery.location(ctx, d.match.Name); err != nil {
+	if d.location, err = x.bigquery.Location(ctx, d.match.Name.Project, d.match.Name.Dataset); err != nil {
 		x.add(Finding{Unknown, about, fmt.Sprintf("where its dataset is: %v", err), "grant bigquery.datasets.get"})
 	}
-	if d.resource, err = x.bigquery.get(ctx, d.match.Name); err != nil {
+	if d.resource, err = x.bigquery.Table(ctx, d.match.Name); err != nil {
 		x.add(Finding{Fatal, about, fmt.Sprintf("it can't be read: %v", err), "see whether BigQuery's address is right, and the account has bigquery.tables.get"})
 		return
 	}
@@ -86,7 +87,7 @@ func (x *examination) lookAt(ctx context.Context, tables *catalog.Catalog, d *de
 		x.missing(d)
 		return
 	}
-	granted, err := x.bigquery.granted(ctx, d.match.Name, names(tablePermissions))
+	granted, err := x.bigquery.Granted(ctx, d.match.Name, names(tablePermissions))
 	if err != nil {
 		x.add(Finding{Unknown, about, fmt.Sprintf("which permissions this account has: %v", err), ""})
 	} else {
@@ -118,7 +119,7 @@ func (x *examination) missing(d *destination) {
 // historyTable looks whether the table of a history is there, or will be.
 func (x *examination) historyTable(ctx context.Context, name table.Name) {
 	about := "history table " + name.String()
-	t, err := x.bigquery.get(ctx, name)
+	t, err := x.bigquery.Table(ctx, name)
 	switch {
 	case err != nil:
 		x.add(Finding{Fatal, about, fmt.Sprintf("it can't be read: %v", err), ""})
@@ -143,7 +144,7 @@ func (x *examination) letterTable(ctx context.Context, destination string) {
 		return // Validate has said so
 	}
 	about := "dead letters' table " + name.String()
-	t, err := x.bigquery.get(ctx, name)
+	t, err := x.bigquery.Table(ctx, name)
 	switch {
 	case err != nil:
 		x.add(Finding{Fatal, about, fmt.Sprintf("it can't be read: %v", err), ""})
@@ -181,7 +182,7 @@ func judgeTable(d *destination, job Dataflow) []Finding {
 	}
 	if d.ready != nil && d.ready.Table.MaxStaleness == 0 {
 		report(Warning, "it has no max_staleness: every query applies all pending changes by itself, and pays for that",
-			fmt.Sprintf("set the age that readers bear: ALTER TABLE %s SET OPTIONS (max_staleness = INTERVAL 15 MINUTE)", quoted(d.match.Name.String())))
+			fmt.Sprintf("set the age that readers bear: ALTER TABLE %s SET OPTIONS (max_staleness = INTERVAL 15 MINUTE)", warehouse.Quoted(d.match.Name.String())))
 	}
 	if t.RequirePartitionFilter {
 		report(Warning, "it requires a partition filter, and BigQuery refuses queries that would have to apply pending changes then",

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"cloud.google.com/go/bigquery"
+
+	"beamcdc/cmd/cdc/internal/warehouse"
 )
 
 // usage asks BigQuery's INFORMATION_SCHEMA, for each dataset, who else wrote and
@@ -63,7 +65,7 @@ func (u *usageOf) view(name string) string {
 	if region == "" {
 		region = "us" // BigQuery's default
 	}
-	return quoted(u.project) + "." + quoted("region-"+region) + ".INFORMATION_SCHEMA." + name
+	return warehouse.Quoted(u.project) + "." + warehouse.Quoted("region-"+region) + ".INFORMATION_SCHEMA." + name
 }
 
 func (u *usageOf) parameters() []bigquery.QueryParameter {
@@ -75,15 +77,15 @@ func (u *usageOf) searchIndexes(ctx context.Context) {
 		Table string `bigquery:"table_name"`
 		Index string `bigquery:"index_name"`
 	}
-	rows, err := query[row](ctx, u.x.bigquery, u.location,
-		"SELECT table_name, index_name FROM "+quoted(u.project)+"."+quoted(u.dataset)+".INFORMATION_SCHEMA.SEARCH_INDEXES")
+	rows, err := warehouse.Query[row](ctx, u.x.bigquery, u.location,
+		"SELECT table_name, index_name FROM "+warehouse.Quoted(u.project)+"."+warehouse.Quoted(u.dataset)+".INFORMATION_SCHEMA.SEARCH_INDEXES")
 	if err != nil {
 		u.unknown("whether its tables have search indexes", "bigquery.tables.get", err)
 		return
 	}
 	for _, r := range rows {
 		if d := u.find(r.Table); d != nil {
-			u.x.add(Finding{Fatal, d.about(), fmt.Sprintf("it has a search index, %q: BigQuery takes no changes by primary key for it", r.Index), fmt.Sprintf("DROP SEARCH INDEX %s ON %s", quoted(r.Index), quoted(d.match.Name.String()))})
+			u.x.add(Finding{Fatal, d.about(), fmt.Sprintf("it has a search index, %q: BigQuery takes no changes by primary key for it", r.Index), fmt.Sprintf("DROP SEARCH INDEX %s ON %s", warehouse.Quoted(r.Index), warehouse.Quoted(d.match.Name.String()))})
 		}
 	}
 }
@@ -96,7 +98,7 @@ func (u *usageOf) writers(ctx context.Context) {
 		Stream string `bigquery:"stream_type"`
 		Rows   int64  `bigquery:"written"`
 	}
-	rows, err := query[row](ctx, u.x.bigquery, u.location,
+	rows, err := warehouse.Query[row](ctx, u.x.bigquery, u.location,
 		"SELECT table_id, stream_type, SUM(total_rows) AS written FROM "+u.view("WRITE_API_TIMELINE_BY_PROJECT")+
 			" WHERE start_timestamp > TIMESTAMP_SUB(CURRENT_TIMESTAMP(), INTERVAL 1 DAY) AND dataset_id = @dataset AND table_id IS NOT NULL"+
 			" GROUP BY table_id, stream_type HAVING SUM(total_rows) > 0 ORDER BY 1, 2", u.parameters()...)
@@ -134,7 +136,7 @@ func (u *usageOf) jobs(ctx context.Context) {
 FROM %s, UNNEST(ARRAY_CONCAT(IFNULL(referenced_tables, []), [destination_table])) AS t
 WHERE creation_time > TIMESTAMP_SUB(CURRENT_TIMESTAMP(), INTERVAL 1 DAY) AND NOT STARTS_WITH(job_id, 'cdc_background') AND t.dataset_id = @dataset
 GROUP BY 1 ORDER BY 1`
-	rows, err := query[row](ctx, u.x.bigquery, u.location, fmt.Sprintf(statement, u.view("JOBS_BY_PROJECT")), u.parameters()...)
+	rows, err := warehouse.Query[row](ctx, u.x.bigquery, u.location, fmt.Sprintf(statement, u.view("JOBS_BY_PROJECT")), u.parameters()...)
 	if err != nil {
 		u.unknown("which statements use its tables", "bigquery.jobs.listAll on the project (roles/bigquery.resourceViewer)", err)
 		return
