@@ -17,6 +17,7 @@ import (
 	"cloud.google.com/go/pubsub/v2/apiv1/pubsubpb"
 
 	"beamcdc/examples/shop"
+	"beamcdc/internal/messagefile"
 	"beamcdc/pipeline"
 )
 
@@ -173,11 +174,11 @@ func (in *invocation) options() (pipeline.Options, error) {
 // readMessages reads all messages, so that a bad one is told before anything runs.
 func (in *invocation) readMessages(stdin io.Reader) ([]*pubsubpb.PubsubMessage, error) {
 	if in.config == "" && in.messages == nil {
-		return readMessages("examples/shop/messages.jsonl", strings.NewReader(string(shop.Messages)))
+		return messagefile.Read("examples/shop/messages.jsonl", strings.NewReader(string(shop.Messages)))
 	}
 	var messages []*pubsubpb.PubsubMessage
 	for _, name := range in.messages {
-		read, err := readMessageFile(name, stdin)
+		read, err := messagefile.Open(name, stdin)
 		if err != nil {
 			return nil, err
 		}

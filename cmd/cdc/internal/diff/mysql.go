@@ -4,24 +4,19 @@ import (
 	"context"
 	"database/sql"
 	"encoding/binary"
-	"errors"
 	"fmt"
-	"net/url"
-	"os"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/go-sql-driver/mysql"
-
-	"beamcdc/internal/endpoint"
+	"beamcdc/cmd/cdc/internal/database"
 	"beamcdc/schemas/change"
 	"beamcdc/schemas/table"
 )
 
 // MySQL is a table of a MySQL or MariaDB server.
 type MySQL struct {
-	database
+	sqlSource
 	pool     *sql.DB // rows are looked up while others are read
 	db, name string
 	types    map[string]myType // by column
@@ -36,40 +31,16 @@ type myType struct {
 // OpenMySQL connects by a URL, mysql://USER@HOST:PORT/DATABASE; the password may be
 // in MYSQL_PWD. The table is given as change events name it, database.table.
 func OpenMySQL(ctx context.Context, dsn, name string) (*MySQL, error) {
-	u, err := url.Parse(dsn)
-	if err != nil || u.User == nil {
-		return nil, errors.New("the source's address can't be read: write mysql://USER@HOST:PORT/DATABASE, and the password into MYSQL_PWD")
-	}
-	config := mysql.NewConfig()
-	config.Net, config.Addr, config.User = "tcp", u.Host, u.User.Username()
-	if u.Port() == "" {
-		config.Addr = u.Hostname() + ":3306"
-	}
-	config.Passwd, _ = u.User.Password()
-	if config.Passwd == "" {
-		config.Passwd = os.Getenv("MYSQL_PWD")
-	}
-	config.TLSConfig = u.Query().Get("tls")
-	if config.TLSConfig == "" && endpoint.Plain(u.Host, false) != nil {
-		config.TLSConfig = "true" // verified: the password and the rows would be everybody's
-	}
-	config.InterpolateParams = true // so that values come as texts
-	config.Params = map[string]string{"time_zone": "'+00:00'"}
-	config.Collation = "utf8mb4_bin"
-	connector, err := mysql.NewConnector(config)
+	pool, named, err := database.OpenMySQL(ctx, dsn)
 	if err != nil {
-		return nil, fmt.Errorf("the source's address: %w", err)
+		return nil, err
 	}
-	m := &MySQL{pool: sql.OpenDB(connector), types: map[string]myType{}}
+	m := &MySQL{pool: pool, types: map[string]myType{}}
 	var found bool
 	if m.db, m.name, found = strings.Cut(name, "."); !found {
-		m.db, m.name = strings.TrimPrefix(u.Path, "/"), name
+		m.db, m.name = named, name
 	}
-	if err := m.pool.PingContext(ctx); err != nil {
-		m.Close()
-		return nil, fmt.Errorf("connecting to MySQL: %w", err)
-	}
-	m.database = database{
+	m.sqlSource = sqlSource{
 		dialect: m.myDialect(), from: myQuote(m.db) + "." + myQuote(m.name), run: m.query,
 		selected: m.selects, value: func(c *Column, text []byte) change.Value { return myValue(m.types[c.Source], text) },
 		form: m.formOf,
@@ -89,43 +60,14 @@ func (m *MySQL) Close() { _ = m.pool.Close() }
 
 // Use marks the columns that are bits.
 func (m *MySQL) Use(t *Table) {
-	m.database.Use(t)
+	m.sqlSource.Use(t)
 	for i := range t.Columns {
 		t.Columns[i].Bits = m.types[t.Columns[i].Source].name == "bit"
 	}
 }
 
 func (m *MySQL) query(ctx context.Context, query string, args []any, each func([][]byte) error) error {
-	failed := func(err error) error { return fmt.Errorf("asking MySQL for %s.%s: %w", m.db, m.name, err) }
-	rows, err := m.pool.QueryContext(ctx, query, args...)
-	if err != nil {
-		return failed(err)
-	}
-	defer func() { _ = rows.Close() }() // rows.Err tells
-	names, err := rows.Columns()
-	if err != nil {
-		return failed(err)
-	}
-	raw := make([]sql.RawBytes, len(names))
-	texts, pointers := make([][]byte, len(names)), make([]any, len(names))
-	for i := range raw {
-		pointers[i] = &raw[i]
-	}
-	for rows.Next() {
-		if err := rows.Scan(pointers...); err != nil {
-			return failed(err)
-		}
-		for i := range raw {
-			texts[i] = raw[i]
-		}
-		if err := each(texts); err != nil {
-			return err
-		}
-	}
-	if err := rows.Err(); err != nil {
-		return failed(err)
-	}
-	return nil
+	return database.QueryMySQL(ctx, m.pool, m.db+"."+m.name, query, args, each)
 }
 
 // describe reads the columns' types.

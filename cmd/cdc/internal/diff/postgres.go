@@ -2,25 +2,21 @@ package diff
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"maps"
-	"net/url"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"beamcdc/internal/endpoint"
+	"beamcdc/cmd/cdc/internal/database"
 	"beamcdc/schemas/change"
 	"beamcdc/schemas/table"
 )
 
 // Postgres is a table of a PostgreSQL database, of version 13 or later.
 type Postgres struct {
-	database
+	sqlSource
 	pool          *pgxpool.Pool // rows are looked up while others are read
 	schema, name  string
 	types         map[string]pgType // by column
@@ -38,52 +34,19 @@ type pgType struct {
 	binary  bool   // the column's collation orders texts by their bytes
 }
 
-// pgConfig reads an address. What it leaves open about TLS is libpq's "prefer", which
-// falls back to plain text and verifies nothing: to another machine it is verify-full.
-func pgConfig(dsn string) (*pgxpool.Config, error) {
-	config, err := pgxpool.ParseConfig(dsn)
-	if err != nil || strings.Contains(dsn, "sslmode") || os.Getenv("PGSSLMODE") != "" {
-		return config, err
-	}
-	host := config.ConnConfig.Host
-	if strings.HasPrefix(host, "/") || endpoint.Plain(host, false) == nil { // a socket, or this machine
-		return config, nil
-	}
-	if u, err := url.Parse(dsn); err == nil && u.Scheme != "" {
-		query := u.Query()
-		query.Set("sslmode", "verify-full")
-		u.RawQuery = query.Encode()
-		return pgxpool.ParseConfig(u.String())
-	}
-	return pgxpool.ParseConfig(dsn + " sslmode=verify-full")
-}
-
 // OpenPostgres connects by a URL or a connection string, and libpq's environment
 // variables. The table is given as change events name it, schema.table.
 func OpenPostgres(ctx context.Context, dsn, name string) (*Postgres, error) {
-	config, err := pgConfig(dsn)
+	pool, err := database.OpenPostgres(ctx, dsn)
 	if err != nil {
-		return nil, errors.New("the source's address can't be read: write postgres://USER@HOST:PORT/DATABASE, and the password into PGPASSWORD or ~/.pgpass")
+		return nil, err
 	}
-	// All values come as the text that their types write, in these settings.
-	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol
-	maps.Copy(config.ConnConfig.RuntimeParams, map[string]string{
-		"application_name": "cdc diff", "client_encoding": "UTF8", "timezone": "UTC", "datestyle": "ISO", "intervalstyle": "iso_8601",
-		"extra_float_digits": "3", "bytea_output": "hex", "lc_monetary": "C", "standard_conforming_strings": "on",
-		"default_transaction_read_only": "on",
-	})
-	p := &Postgres{SettleFor: 5 * time.Minute}
+	p := &Postgres{pool: pool, SettleFor: 5 * time.Minute}
 	var found bool
 	if p.schema, p.name, found = strings.Cut(name, "."); !found {
 		p.schema, p.name = "public", name
 	}
-	if p.pool, err = pgxpool.NewWithConfig(ctx, config); err == nil {
-		err = p.pool.Ping(ctx)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("connecting to PostgreSQL: %w", err)
-	}
-	p.database = database{
+	p.sqlSource = sqlSource{
 		dialect: p.pgDialect(), from: pgQuote(p.schema) + "." + pgQuote(p.name), run: p.query,
 		selected: p.selects, value: func(c *Column, text []byte) change.Value { return pgValue(p.types[c.Source], string(text)) },
 		form: p.formOf, ordered: p.hasOrder,
@@ -100,7 +63,7 @@ func (p *Postgres) Close() { p.pool.Close() }
 
 // Use marks the columns that are bits.
 func (p *Postgres) Use(t *Table) {
-	p.database.Use(t)
+	p.sqlSource.Use(t)
 	for i := range t.Columns {
 		typ := p.types[t.Columns[i].Source]
 		t.Columns[i].Bits = typ.name == "varbit" || typ.name == "bit"
@@ -108,20 +71,7 @@ func (p *Postgres) Use(t *Table) {
 }
 
 func (p *Postgres) query(ctx context.Context, query string, args []any, each func([][]byte) error) error {
-	rows, err := p.pool.Query(ctx, query, args...)
-	if err != nil {
-		return fmt.Errorf("asking PostgreSQL for %s.%s: %w", p.schema, p.name, err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := each(rows.RawValues()); err != nil {
-			return err
-		}
-	}
-	if err := rows.Err(); err != nil {
-		return fmt.Errorf("asking PostgreSQL for %s.%s: %w", p.schema, p.name, err)
-	}
-	return nil
+	return database.QueryPostgres(ctx, p.pool, p.schema+"."+p.name, query, args, each)
 }
 
 // describe reads the columns' types.

@@ -40,8 +40,8 @@ type Settler interface {
 	Settled(ctx context.Context, keys []Key) (Position, []Row, error)
 }
 
-// database is what PostgreSQL and MySQL have in common.
-type database struct {
+// sqlSource is what PostgreSQL and MySQL have in common.
+type sqlSource struct {
 	dialect dialect
 	table   *Table
 	from    string   // the quoted table
@@ -58,11 +58,11 @@ type database struct {
 	run func(ctx context.Context, query string, args []any, each func(texts [][]byte) error) error
 }
 
-func (d *database) Columns() []string { return d.columns }
+func (d *sqlSource) Columns() []string { return d.columns }
 
-func (d *database) Use(t *Table) { d.table = t }
+func (d *sqlSource) Use(t *Table) { d.table = t }
 
-func (d *database) Unhashed() string {
+func (d *sqlSource) Unhashed() string {
 	var without []string
 	for i := range d.table.Columns {
 		c := &d.table.Columns[i]
@@ -79,10 +79,10 @@ func (d *database) Unhashed() string {
 	return ""
 }
 
-func (d *database) statement() *statement { return &statement{dialect: &d.dialect} }
+func (d *sqlSource) statement() *statement { return &statement{dialect: &d.dialect} }
 
 // columnList is what is selected of some columns.
-func (d *database) columnList(columns []*Column) string {
+func (d *sqlSource) columnList(columns []*Column) string {
 	expressions := make([]string, len(columns))
 	for i, c := range columns {
 		expressions[i] = d.selected(c)
@@ -91,7 +91,7 @@ func (d *database) columnList(columns []*Column) string {
 }
 
 // values reads the texts of some columns.
-func (d *database) values(columns []*Column, texts [][]byte) []change.Column {
+func (d *sqlSource) values(columns []*Column, texts [][]byte) []change.Column {
 	row := make([]change.Column, len(columns))
 	for i, c := range columns {
 		row[i] = change.Column{Name: c.Name, Value: change.Null()}
@@ -102,7 +102,7 @@ func (d *database) values(columns []*Column, texts [][]byte) []change.Column {
 	return row
 }
 
-func (d *database) Bound(ctx context.Context, r Range, n int) (Key, error) {
+func (d *sqlSource) Bound(ctx context.Context, r Range, n int) (Key, error) {
 	s := d.statement().add("SELECT %s FROM %s", d.columnList(d.table.keyColumns()), d.from).within(d.table, r).byKey(d.table)
 	s.add(" LIMIT 1 OFFSET %d", n-1)
 	var bound Key
@@ -116,7 +116,7 @@ func (d *database) Bound(ctx context.Context, r Range, n int) (Key, error) {
 	return bound, err
 }
 
-func (d *database) Sum(ctx context.Context, r Range) (Sum, error) {
+func (d *sqlSource) Sum(ctx context.Context, r Range) (Sum, error) {
 	s := d.statement()
 	s.add("SELECT %s FROM (SELECT %s AS d FROM %s", s.sums("d"), s.digest(d.table), d.from).within(d.table, r).add(") AS r")
 	var sum Sum
@@ -155,13 +155,13 @@ func (t *Table) allColumns(others bool) []*Column {
 	return columns
 }
 
-func (d *database) Rows(ctx context.Context, r Range, each func(Row) error) error {
+func (d *sqlSource) Rows(ctx context.Context, r Range, each func(Row) error) error {
 	columns := d.table.allColumns(false)
 	s := d.statement().add("SELECT %s FROM %s", d.columnList(columns), d.from).within(d.table, r).byKey(d.table)
 	return d.read(ctx, s, columns, each)
 }
 
-func (d *database) read(ctx context.Context, s *statement, columns []*Column, each func(Row) error) error {
+func (d *sqlSource) read(ctx context.Context, s *statement, columns []*Column, each func(Row) error) error {
 	compared := len(d.table.Columns)
 	return d.run(ctx, s.text.String(), s.args, func(texts [][]byte) error {
 		values := d.values(columns, texts)
@@ -178,13 +178,13 @@ func (d *database) read(ctx context.Context, s *statement, columns []*Column, ea
 // no more operands than any of the databases takes.
 func keysAtOnce(t *Table) int { return max(1, 400/len(t.Key)) }
 
-func (d *database) Lookup(ctx context.Context, keys []Key) ([]Row, error) {
+func (d *sqlSource) Lookup(ctx context.Context, keys []Key) ([]Row, error) {
 	return d.lookup(ctx, keys, false, "")
 }
 
 // lookup returns the keys' rows, with all the source's columns or those that are
 // compared alone.
-func (d *database) lookup(ctx context.Context, keys []Key, others bool, lock string) ([]Row, error) {
+func (d *sqlSource) lookup(ctx context.Context, keys []Key, others bool, lock string) ([]Row, error) {
 	columns := d.table.allColumns(others)
 	var rows []Row
 	for len(keys) > 0 {

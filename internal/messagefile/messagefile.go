@@ -1,4 +1,5 @@
-package main
+// Package messagefile reads files of messages: JSON Lines, one Pub/Sub message a line.
+package messagefile
 
 import (
 	"bufio"
@@ -13,22 +14,22 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// readMessageFile reads the messages of a file, or of stdin where name is "-".
+// Open reads the messages of a file, or of stdin where name is "-".
 // Its errors name the file and the line.
-func readMessageFile(name string, stdin io.Reader) ([]*pubsubpb.PubsubMessage, error) {
+func Open(name string, stdin io.Reader) ([]*pubsubpb.PubsubMessage, error) {
 	if name == "-" {
-		return readMessages("standard input", stdin)
+		return Read("standard input", stdin)
 	}
 	file, err := os.Open(name)
 	if err != nil {
 		return nil, fmt.Errorf("opening the messages: %w", err)
 	}
 	defer func() { _ = file.Close() }() // it was only read
-	return readMessages(name, file)
+	return Read(name, file)
 }
 
-// readMessages reads JSON Lines, one message a line. Blank lines are skipped.
-func readMessages(name string, r io.Reader) ([]*pubsubpb.PubsubMessage, error) {
+// Read reads JSON Lines, one message a line. Blank lines are skipped.
+func Read(name string, r io.Reader) ([]*pubsubpb.PubsubMessage, error) {
 	in := bufio.NewReaderSize(r, 1<<16)
 	var messages []*pubsubpb.PubsubMessage
 	for number := 1; ; number++ {

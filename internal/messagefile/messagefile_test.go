@@ -1,4 +1,4 @@
-package main
+package messagefile
 
 import (
 	"strings"
@@ -34,7 +34,7 @@ func TestReadMessages(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := readMessages("in", strings.NewReader(test.in))
+			got, err := Read("in", strings.NewReader(test.in))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -65,7 +65,7 @@ func TestReadMessagesErrors(t *testing.T) {
 		"this is not JSON":                                 "m.jsonl:1: reading a message",
 		`{"data": 1, "attributes": {"a": "1"}, "data2": 1`: `m.jsonl:1: `,
 	} {
-		_, err := readMessages("m.jsonl", strings.NewReader(in))
+		_, err := Read("m.jsonl", strings.NewReader(in))
 		if err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s\n got %v\nwant %s…", in, err, want)
 		}
@@ -76,7 +76,7 @@ func TestReadMessagesErrors(t *testing.T) {
 }
 
 func TestDemoMessages(t *testing.T) {
-	messages, err := readMessages("messages.jsonl", strings.NewReader(string(shop.Messages)))
+	messages, err := Read("messages.jsonl", strings.NewReader(string(shop.Messages)))
 	if err != nil {
 		t.Fatal(err)
 	}
