@@ -14,6 +14,7 @@ import (
 	"beamcdc/schemas/envelope"
 	"beamcdc/schemas/rowproto"
 	"beamcdc/schemas/table"
+	"beamcdc/tests/internal/orders"
 )
 
 // BenchmarkCodec decodes the graph's messages and encodes their keys and rows, and
@@ -24,10 +25,10 @@ import (
 //	go test -run='^$' -bench=Codec -benchtime=2000x ./tests/bench
 func BenchmarkCodec(b *testing.B) {
 	const messages = 100 // a turn lasts less than a millisecond, and is seldom interrupted
-	load := workloadOf(messages)
+	load := orders.Of(messages)
 	input := make([]change.Message, messages)
 	for i := range input {
-		m := load.message(i)
+		m := load.Message(i)
 		input[i] = change.Message{Data: m.GetData(), OrderingKey: m.GetOrderingKey()}
 	}
 	codec := newCodec(b)
@@ -68,7 +69,7 @@ type codec struct {
 
 func newCodec(tb testing.TB) *codec {
 	tb.Helper()
-	options := pipeline.Parse("bench.yaml", []byte(tableConfig))
+	options := pipeline.Parse("bench.yaml", []byte(orders.Config))
 	t, err := table.FromRule(table.Name{Project: project, Dataset: "shop", Table: "orders"}, &options.Tables[0])
 	if err != nil {
 		tb.Fatal(err)

@@ -1,9 +1,8 @@
 // Package bench measures the whole graph, pipeline.Build on Prism, on realistic
-// messages: beside the same graph of DoFns that do nothing, and over millions of
-// messages. docs/benchmarks.md tells how, and what came out.
+// messages, beside the same graph of DoFns that do nothing. docs/benchmarks.md tells
+// how, and what came out; tests/load measures it over time.
 //
 //	go test -run='^$' -bench=Graph -benchtime=10x -timeout=0 ./tests/bench
-//	BEAMCDC_SOAK=10 go test -run=Soak -v -timeout=0 ./tests/bench
 //
 // Everything runs in one process, as in cmd/local: the graph, Prism, a Pub/Sub
 // that makes its messages as they are taken, and a BigQuery that only counts. So

@@ -9,6 +9,7 @@ import (
 
 	"beamcdc/pipeline"
 	"beamcdc/schemas/change"
+	"beamcdc/tests/internal/orders"
 	"beamcdc/transforms/deadletter"
 	"beamcdc/transforms/dofn"
 	"beamcdc/transforms/keyed"
@@ -69,7 +70,7 @@ func (f *emptyRowsFn) ProcessElement(e change.Event, emit func([]byte, change.Ro
 	key := append(append(append(make([]byte, 0, 64), emptyTable...), 0), e.Message.OrderingKey...)
 	emit(key, change.Row{
 		Table: emptyTable, Schema: 1 << 60, Key: key[len(emptyTable)+1:], Type: change.Upsert,
-		Sequence: change.NewSequence(0, firstLSN, firstLSN+f.sequence, 1), Data: make([]byte, emptyRowBytes),
+		Sequence: change.NewSequence(0, orders.FirstLSN, orders.FirstLSN+f.sequence, 1), Data: make([]byte, emptyRowBytes),
 		Message: e.Message, Receipts: deadletter.Receipts(&e.Message, 0, 1),
 	})
 }

@@ -26,18 +26,6 @@ func TestGraphs(t *testing.T) {
 	}
 }
 
-func TestMessages(t *testing.T) {
-	const messages = 10_000
-	w := workloadOf(messages)
-	size := 0
-	for i := range messages {
-		size += len(w.message(i).GetData())
-	}
-	if mean := size / messages; mean < 900 || mean > 1100 {
-		t.Errorf("a message has %d bytes on average, want about 1,000", mean)
-	}
-}
-
 // problems returns what went missing in a run, or was there twice.
 func (w *world) problems(g graph, r *result, messages int) []string {
 	var problems []string
@@ -54,7 +42,7 @@ func (w *world) problems(g graph, r *result, messages int) []string {
 	if g.name == "real" {
 		rows := r.counts["bqcdc/rows_upserted"] + r.counts["bqcdc/rows_deleted"]
 		check("rows acknowledged and superseded", rows+r.counts["bqcdc/rows_superseded"], n)
-		check("rows that BigQuery counted", w.bigquery.rows.Swap(0), rows)
+		check("rows that BigQuery counted", w.bigquery.Rows.Swap(0), rows)
 		check("dead letters", r.counts["deadletter/letters"], 0)
 	}
 	return problems
@@ -70,7 +58,7 @@ func BenchmarkGraph(b *testing.B) {
 	messages := setting(b, "BEAMCDC_BENCH_MESSAGES", 200_000)
 	w := newWorld(b, time.Second)
 	w.run(b, realGraph, min(messages, 20_000)) // connects, compiles, fills caches
-	w.bigquery.rows.Swap(0)
+	w.bigquery.Rows.Swap(0)
 	var rates, times [2][]float64
 	var ratios, timeRatios []float64
 	for b.Loop() {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"runtime/metrics"
 	"strconv"
 	"sync/atomic"
 	"syscall"
@@ -18,6 +17,9 @@ import (
 
 	"beamcdc/internal/counters"
 	"beamcdc/pipeline"
+	"beamcdc/schemas/table"
+	"beamcdc/tests/internal/counting"
+	"beamcdc/tests/internal/orders"
 	"beamcdc/transforms/pubsubsource"
 	"beamcdc/transforms/pubsubsource/firehose"
 )
@@ -45,7 +47,7 @@ var (
 
 // world is what runs share: BigQuery, and the options but for the subscription.
 type world struct {
-	bigquery *countingBigQuery
+	bigquery *counting.BigQuery
 	config   string
 	window   time.Duration
 }
@@ -53,12 +55,17 @@ type world struct {
 func newWorld(tb testing.TB, window time.Duration) *world {
 	tb.Helper()
 	tb.Setenv("TMPDIR", tb.TempDir()) // Beam's client leaves a file for every job
-	w := &world{window: window, config: tableConfig + "dead_letters: {directory: " + strconv.Quote(tb.TempDir()) + "}\n"}
+	w := &world{window: window, config: orders.Config + "dead_letters: {directory: " + strconv.Quote(tb.TempDir()) + "}\n"}
 	rules := pipeline.Parse("bench.yaml", []byte(w.config))
 	if len(rules.Tables) != 1 {
 		tb.Fatal(rules.Validate())
 	}
-	w.bigquery = newCountingBigQuery(tb, &rules.Tables[0])
+	bigquery, err := counting.Start(func(string, string) *table.Rule { return &rules.Tables[0] })
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(bigquery.Close)
+	w.bigquery = bigquery
 	return w
 }
 
@@ -68,7 +75,6 @@ type result struct {
 	cpu     time.Duration // of the process meanwhile: the graph, Prism and both servers
 	counts  map[string]int64
 	source  firehose.Counts
-	heap    []heapUse
 }
 
 // perSecond is the run's rate.
@@ -82,9 +88,9 @@ var runs atomic.Int64
 // run runs a graph over so many messages until all are acked.
 func (w *world) run(tb testing.TB, g graph, messages int) result {
 	tb.Helper()
-	load := workloadOf(messages)
+	load := orders.Of(messages)
 	subscription := fmt.Sprintf("projects/%s/subscriptions/bench-%d", project, runs.Add(1))
-	server, err := firehose.Start("127.0.0.1:0", firehose.Options{Subscription: subscription, Messages: messages, Message: load.message})
+	server, err := firehose.Start("127.0.0.1:0", firehose.Options{Subscription: subscription, Messages: messages, Message: load.Message})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -92,7 +98,7 @@ func (w *world) run(tb testing.TB, g graph, messages int) result {
 	options := pipeline.Parse("bench.yaml", []byte(w.config))
 	for setting, value := range map[string]string{
 		"subscription": subscription, "pubsub_endpoint": server.Addr, "pubsub_plaintext": "true",
-		"bigquery_rest_endpoint": w.bigquery.restAddr, "bigquery_grpc_endpoint": w.bigquery.grpcAddr, "bigquery_plaintext": "true",
+		"bigquery_rest_endpoint": w.bigquery.RESTAddr, "bigquery_grpc_endpoint": w.bigquery.GRPCAddr, "bigquery_plaintext": "true",
 		"window": w.window.String(),
 	} {
 		if err := options.Set(setting, value); err != nil {
@@ -103,7 +109,7 @@ func (w *world) run(tb testing.TB, g graph, messages int) result {
 	p, s := beam.NewPipelineWithRoot()
 	g.build(s, options)
 	ended, counted := make(chan error, 1), counters.Now()
-	heap, start, before := watchHeap(server), time.Now(), cpuTime()
+	start, before := time.Now(), cpuTime()
 	go func() {
 		_, err := beam.Run(context.Background(), "prism", p)
 		ended <- err
@@ -113,7 +119,7 @@ func (w *world) run(tb testing.TB, g graph, messages int) result {
 	case err := <-ended:
 		tb.Fatalf("the %s graph ended early: %v; %+v", g.name, err, server.Counts())
 	}
-	r := result{elapsed: time.Since(start), cpu: cpuTime() - before, source: server.Counts(), heap: heap()}
+	r := result{elapsed: time.Since(start), cpu: cpuTime() - before, source: server.Counts()}
 	pubsubsource.Drain(options.SourceConfig())
 	if err := <-ended; err != nil {
 		tb.Fatalf("the %s graph failed: %v", g.name, err)
@@ -125,43 +131,6 @@ func (w *world) run(tb testing.TB, g graph, messages int) result {
 	}
 	r.counts = counted.Since()
 	return r
-}
-
-// heapUse is the most that the heap held while a hundred thousand messages were
-// delivered, in bytes.
-type heapUse struct {
-	live  uint64 // what the last garbage collection found alive
-	inUse uint64 // with the garbage since then
-}
-
-// heapStep is for how many messages a heapUse is.
-const heapStep = 100_000
-
-// watchHeap looks at the heap every few milliseconds, until its result is asked for.
-func watchHeap(server *firehose.Server) (stop func() []heapUse) {
-	samples := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/objects:bytes"}}
-	var use []heapUse
-	ask, done := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(done)
-		tick := time.NewTicker(20 * time.Millisecond)
-		defer tick.Stop()
-		for {
-			select {
-			case <-ask:
-				return
-			case <-tick.C:
-				step := max(server.Counts().Delivered-1, 0) / heapStep
-				for len(use) <= step {
-					use = append(use, heapUse{})
-				}
-				metrics.Read(samples)
-				use[step].live = max(use[step].live, samples[0].Value.Uint64())
-				use[step].inUse = max(use[step].inUse, samples[1].Value.Uint64())
-			}
-		}
-	}()
-	return func() []heapUse { close(ask); <-done; return use }
 }
 
 // cpuTime is what the process has used. On a machine that others share it says

@@ -35,8 +35,13 @@ type Options struct {
 	// the publish time.
 	Message func(i int) *pubsubpb.PubsubMessage
 
-	// Rate is how many messages a second become available; 0 means all at once.
+	// Rate is how many messages a second become available, from the start until
+	// [Server.SetRate]; 0 means all at once. A message's publish time is when it
+	// became available or, if all did at once, when it was first delivered.
 	Rate int
+	// Acked is called when message i is first acked, with its publish time. The
+	// firehose is locked meanwhile, so it must be quick and not call it.
+	Acked func(i int, published time.Time)
 	// Ordered announces ordered delivery, so that the client calls back key by key.
 	// Messages are delivered by their number; on one stream, as Pub/Sub would
 	// deliver one key's, if none is delivered again.
@@ -51,23 +56,28 @@ type Server struct {
 
 	options Options
 	grpc    *grpc.Server
-	begun   time.Time
 	done    chan struct{} // closed when all messages are acked
 	closed  chan struct{}
 	closing sync.Once
 
 	mu        sync.Mutex
 	more      *sync.Cond // something to deliver, or room to deliver it
-	next      int        // the first message that was never delivered
-	again     []int      // messages to deliver again
+	rate      int        // messages a second, 0 for all at once
+	available float64    // messages that are published, unless all are at once
+	until     time.Time  // when available was so
+	marks     []mark
+	next      int    // the first message that was never delivered
+	again     []loan // messages to deliver again
 	leases    map[uint64]*lease
 	delivered uint64 // deliveries; their numbers are the ack IDs
-	acked     []uint64
+	acked     []uint64 // a bit for each message, up to the last that is acked
+	over      bool // done is closed
 	count     Counts
 }
 
 // Counts tell what happened to a firehose's messages.
 type Counts struct {
+	Published      int // messages that are available, or were
 	Delivered      int // deliveries
 	Redelivered    int // deliveries of a message that was delivered before
 	Acked          int // messages acked, each counted once
@@ -81,10 +91,24 @@ type Counts struct {
 
 // lease is a delivery that is neither acked nor nacked nor expired.
 type lease struct {
-	index  int
+	loan
 	until  time.Time
 	size   int64
 	stream *stream
+}
+
+// loan is a message to deliver.
+type loan struct {
+	index     int
+	published time.Time
+	id        uint64 // of the delivery
+}
+
+// mark says when the messages below a number became available, those of the mark
+// before excepted.
+type mark struct {
+	below int
+	at    time.Time
 }
 
 // stream is a StreamingPull call.
@@ -110,9 +134,9 @@ func Start(address string, o Options) (*Server, error) {
 		return nil, fmt.Errorf("starting a firehose: %w", err)
 	}
 	s := &Server{
-		Addr: listener.Addr().String(), options: o, grpc: grpc.NewServer(), begun: time.Now(),
+		Addr: listener.Addr().String(), options: o, grpc: grpc.NewServer(), rate: o.Rate, until: time.Now(),
 		done: make(chan struct{}), closed: make(chan struct{}),
-		leases: map[uint64]*lease{}, acked: make([]uint64, (o.Messages+63)/64),
+		leases: map[uint64]*lease{},
 	}
 	s.more = sync.NewCond(&s.mu)
 	pubsubpb.RegisterSubscriberServer(s.grpc, &subscriber{Server: s})
@@ -135,7 +159,7 @@ func (s *Server) Counts() Counts {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	count := s.count
-	count.Outstanding = len(s.leases)
+	count.Published, count.Outstanding = s.published(), len(s.leases)
 	return count
 }
 
@@ -154,16 +178,72 @@ func (s *Server) expire(now time.Time) {
 		if now.After(l.until) {
 			s.end(id, l)
 			s.count.Expired++
-			s.again = append(s.again, l.index)
+			s.again = append(s.again, l.loan)
 		}
 	}
+}
+
+// SetRate changes how many messages a second become available from now on. It is
+// for a firehose whose messages did not all become available at the start.
+func (s *Server) SetRate(rate int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.publish(time.Now())
+	s.rate = max(rate, 1)
+}
+
+// Cut makes the messages that are available now all there are, and returns how many.
+// Where all were available at the start, those that were delivered are.
+func (s *Server) Cut() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.publish(time.Now())
+	if s.rate == 0 {
+		s.options.Messages = s.next
+	} else {
+		s.options.Messages = s.published()
+	}
+	s.finish()
+	return s.options.Messages
+}
+
+// publish makes available what has become so. The lock is held.
+func (s *Server) publish(now time.Time) {
+	if s.rate == 0 || now.Before(s.until) {
+		return
+	}
+	before := s.published()
+	s.available += now.Sub(s.until).Seconds() * float64(s.rate)
+	s.until = now
+	if n := s.published(); n > before {
+		s.marks = append(s.marks, mark{n, now})
+	}
+}
+
+// published returns how many messages are available. The lock is held.
+func (s *Server) published() int {
+	if s.rate == 0 {
+		return s.options.Messages
+	}
+	return min(s.options.Messages, int(s.available))
+}
+
+// publishTime returns when the message that is next became available. The lock is held.
+func (s *Server) publishTime(now time.Time) time.Time {
+	if s.rate == 0 {
+		return now
+	}
+	for s.marks[0].below <= s.next {
+		s.marks = s.marks[1:]
+	}
+	return s.marks[0].at
 }
 
 // IsAcked reports whether message i is acked.
 func (s *Server) IsAcked(i int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.acked[i/64]&(1<<(i%64)) != 0
+	return i/64 < len(s.acked) && s.acked[i/64]&(1<<(i%64)) != 0
 }
 
 // tick ends leases, and wakes those who wait for the rate.
@@ -177,6 +257,7 @@ func (s *Server) tick() {
 			return
 		case now := <-tick.C:
 			s.mu.Lock()
+			s.publish(now)
 			if now.Sub(swept) > time.Second {
 				swept = now
 				s.expire(now)
@@ -202,12 +283,25 @@ func (s *Server) ack(id uint64) {
 		return
 	}
 	s.end(id, l)
+	for len(s.acked) <= l.index/64 {
+		s.acked = append(s.acked, 0)
+	}
 	word, bit := &s.acked[l.index/64], uint64(1)<<(l.index%64)
 	if *word&bit != 0 {
 		return
 	}
 	*word |= bit
-	if s.count.Acked++; s.count.Acked == s.options.Messages {
+	s.count.Acked++
+	if s.options.Acked != nil {
+		s.options.Acked(l.index, l.published)
+	}
+	s.finish()
+}
+
+// finish reports that all messages are acked, once they are. The lock is held.
+func (s *Server) finish() {
+	if s.count.Acked == s.options.Messages && !s.over {
+		s.over = true
 		close(s.done)
 	}
 }
@@ -215,36 +309,30 @@ func (s *Server) ack(id uint64) {
 // lend waits until there is something to deliver on a stream and returns it, nil
 // once the stream is over.
 func (s *Server) lend(st *stream) []*pubsubpb.ReceivedMessage {
-	type loan struct {
-		index int
-		id    uint64
-	}
 	var loans []loan
 	s.mu.Lock()
 	for {
-		available := s.options.Messages
-		if s.options.Rate > 0 {
-			available = min(available, int(time.Since(s.begun).Seconds()*float64(s.options.Rate)))
-		}
+		now := time.Now()
+		s.publish(now)
+	filling:
 		for !st.over && len(loans) < s.options.ResponseMessages && st.room() {
-			index := s.next
+			var l loan
 			switch {
 			case len(s.again) > 0:
-				index, s.again = s.again[0], s.again[1:]
+				l, s.again = s.again[0], s.again[1:]
 				s.count.Redelivered++
-			case index < available:
+			case s.next < s.published():
+				l = loan{index: s.next, published: s.publishTime(now)}
 				s.next++
 			default:
-				index = -1
-			}
-			if index < 0 {
-				break
+				break filling
 			}
 			s.delivered++
 			s.count.Delivered++
 			st.messages++
-			s.leases[s.delivered] = &lease{index: index, until: time.Now().Add(st.deadline), stream: st}
-			loans = append(loans, loan{index, s.delivered})
+			l.id = s.delivered
+			s.leases[l.id] = &lease{loan: l, until: now.Add(st.deadline), stream: st}
+			loans = append(loans, l)
 		}
 		s.count.MaxOutstanding = max(s.count.MaxOutstanding, len(s.leases))
 		if len(loans) > 0 || st.over {
@@ -257,11 +345,10 @@ func (s *Server) lend(st *stream) []*pubsubpb.ReceivedMessage {
 		return nil
 	}
 
-	now := timestamppb.Now()
 	received := make([]*pubsubpb.ReceivedMessage, len(loans))
 	for i, loan := range loans {
 		m := s.options.Message(loan.index)
-		m.MessageId, m.PublishTime = strconv.Itoa(loan.index), now
+		m.MessageId, m.PublishTime = strconv.Itoa(loan.index), timestamppb.New(loan.published)
 		received[i] = &pubsubpb.ReceivedMessage{AckId: strconv.FormatUint(loan.id, 10), Message: m}
 	}
 	s.mu.Lock()

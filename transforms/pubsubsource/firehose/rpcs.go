@@ -59,7 +59,7 @@ func (s *subscriber) ModifyAckDeadline(_ context.Context, r *pubsubpb.ModifyAckD
 		}
 		s.end(id, l)
 		s.count.Nacked++
-		s.again = append(s.again, l.index)
+		s.again = append(s.again, l.loan)
 	}
 	s.more.Broadcast()
 	return &emptypb.Empty{}, nil

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"sync"
+
+	"cloud.google.com/go/pubsub/v2/apiv1/pubsubpb"
+
+	"beamcdc/tests/internal/orders"
+)
+
+// wideColumns is the number of columns of scenario wide besides the key: BigQuery takes
+// CDC rows of 2,000 columns at most.
+const wideColumns = 1999
+
+// wideConfig is the configuration of a table of so many columns, of several types.
+func wideConfig() string {
+	var b strings.Builder
+	b.WriteString("tables:\n  - source: public.wide\n    destination: shop.wide\n    primary_key: [id]\n    columns:\n" +
+		"      - {name: id, type: INT64, mode: REQUIRED}\n")
+	for c := range wideColumns {
+		fmt.Fprintf(&b, "      - {name: c%d, type: %s}\n", c, [...]string{"INT64", "STRING", "FLOAT64", "BOOL"}[c%4])
+	}
+	return b.String()
+}
+
+func wideMessage(i int) *pubsubpb.PubsubMessage {
+	const rows = 1000
+	b := make([]byte, 0, 64<<10)
+	b = fmt.Appendf(b, `{"before":null,"after":{"id":%d`, i%rows)
+	for c := range wideColumns {
+		b = append(b, `,"c`...)
+		b = strconv.AppendInt(b, int64(c), 10)
+		b = append(b, `":`...)
+		switch c % 4 {
+		case 0:
+			b = strconv.AppendInt(b, int64(i+c), 10)
+		case 1:
+			b = append(append(append(b, `"value `...), strconv.Itoa(i+c)...), '"')
+		case 2:
+			b = strconv.AppendFloat(b, float64(i+c)/8, 'g', -1, 64)
+		default:
+			b = strconv.AppendBool(b, (i+c)%3 == 0)
+		}
+	}
+	return &pubsubpb.PubsubMessage{Data: orders.AppendEnd(append(b, '}'), "wide", 'u', i)}
+}
+
+const bigConfig = `
+tables:
+  - source: public.documents
+    destination: shop.documents
+    primary_key: [id]
+    columns:
+      - {name: id, type: INT64, mode: REQUIRED}
+      - {name: body, type: STRING}
+`
+
+// bigSizes are the sizes of scenario big's rows, in bytes, in turns. Pub/Sub takes
+// messages of up to 10 MB, so that a row of 20 MB comes compressed.
+var bigSizes = []int{100, 1 << 20, 100, 8 << 20, 100, 1 << 20, 100, 20 << 20}
+
+// isTooLarge reports whether no request to BigQuery can hold the row of message i.
+func isTooLarge(i int) bool { return bigSizes[i%len(bigSizes)] > 9_000_000 }
+
+func bigMessage(i int) *pubsubpb.PubsubMessage {
+	size := bigSizes[i%len(bigSizes)]
+	head := fmt.Appendf(nil, `{"before":null,"after":{"id":%d,"body":"`, i)
+	tail := orders.AppendEnd([]byte(`"}`), "documents", 'u', i)
+	if !isTooLarge(i) {
+		data := make([]byte, 0, len(head)+size+len(tail))
+		return &pubsubpb.PubsubMessage{Data: append(append(append(data, head...), text()[:size]...), tail...)}
+	}
+	// What stands one after the other in gzip's format is one text. The long part is the
+	// same in all messages, and compressed once.
+	data := append(append(compress(head), compressedText()...), compress(tail)...)
+	return &pubsubpb.PubsubMessage{Data: data, Attributes: map[string]string{"content-encoding": "gzip"}}
+}
+
+// text is as long as the longest body, of words in any order: it compresses to a
+// sixth or so.
+var text = sync.OnceValue(func() []byte {
+	words := strings.Fields("the order was packed late because its address could not be found and nobody answered when the driver rang twice at noon on friday")
+	random := rand.New(rand.NewPCG(3, 4))
+	var b bytes.Buffer
+	for b.Len() < 20<<20 {
+		b.WriteString(words[random.IntN(len(words))])
+		b.WriteByte(' ')
+	}
+	return b.Bytes()[:20<<20]
+})
+
+var compressedText = sync.OnceValue(func() []byte { return compress(text()) })
+
+func compress(data []byte) []byte {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	if _, err := w.Write(data); err != nil {
+		panic(err) // a buffer takes everything
+	}
+	if err := w.Close(); err != nil {
+		panic(err)
+	}
+	return b.Bytes()
+}
