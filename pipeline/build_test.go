@@ -223,7 +223,7 @@ func checkCounts(t *testing.T, counts map[string]int64, messages int64) {
 	t.Helper()
 	control := int64(0)
 	for name, n := range counts {
-		if strings.HasPrefix(name, "decode/control_") {
+		if strings.HasPrefix(name, "decode/control/") {
 			control += n
 		}
 	}

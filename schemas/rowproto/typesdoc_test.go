@@ -281,7 +281,7 @@ const policiesIntro = "## What becomes of a bad value: `bad_values`\n\n" +
 	"reject; a column's own that would do nothing is refused before anything starts. No policy applies to a column of the primary key (NULL is no key, and\n" +
 	"clamping would make two rows one), to a value that the source left out, to columns that are unknown or missing, or, for `null`, to a REQUIRED column.\n" +
 	"What has nothing nearest (NaN, a zero date, a word) `clamp` rejects.\n\n" +
-	"The counter `values_adjusted` counts every value that a policy replaced, once, and `values_adjusted:POLICY:TABLE.COLUMN` each column's and policy's.\n"
+	"The counter `values_adjusted` counts every value that a policy replaced, once, and `values_adjusted_by_column/POLICY/TABLE.COLUMN` each column's and policy's.\n"
 
 const matrixIntro = "\n## What becomes what\n\n" +
 	"The first rows are of messages that type their values, the last three of those that don't.\n\n" +

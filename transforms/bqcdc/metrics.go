@@ -52,8 +52,8 @@ const (
 
 func init() {
 	n := metric.In(defaultNamespace)
-	n.Live("outstanding_requests", metric.Requests, "Appends of all writers that BigQuery has not answered, or that wait to be sent again.", inflight.requests.Load)
-	n.Live("outstanding_bytes", metric.Bytes, "What the requests of outstanding_requests hold in memory.", inflight.bytes.Load)
+	n.LiveGauge("outstanding_requests", metric.Requests, "Appends of all writers that BigQuery has not answered, or that wait to be sent again.", inflight.requests.Load)
+	n.LiveGauge("outstanding_bytes", metric.Bytes, "What the requests of outstanding_requests hold in memory.", inflight.bytes.Load)
 	Declare(defaultNamespace)
 }
 

@@ -7,10 +7,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
 
 	"beamcdc/schemas/change"
+	"beamcdc/transforms/metric"
 )
 
 // backwardsAfter is by how much a change must have been committed later than the
@@ -25,7 +25,7 @@ const warnEvery = time.Minute
 // maxWatched bounds the tables that are watched: their names come from messages.
 const maxWatched = 10_000
 
-var backwardsCounter = beam.NewCounter(Namespace, "positions_backwards")
+var backwardsCounter = metrics.Counter("positions_backwards", metric.Changes, "Changes that were committed a minute and more after others with higher positions: a source that failed over may have sent them, and BigQuery will not let them win.")
 
 // watcher notices that the positions of a source run backwards, as they do after
 // a failover to a replica that was behind, with a recreated slot, or on a

@@ -13,10 +13,11 @@ import (
 	_ "beamcdc/transforms/coders" // of messages, events and receipts
 	"beamcdc/transforms/deadletter"
 	"beamcdc/transforms/dofn"
+	"beamcdc/transforms/metric"
 )
 
 // Namespace is the namespace of this package's counters: messages, events,
-// control_KIND for each kind of control message, letters. Every message is
+// control by kind, letters. Every message is
 // counted under one of the last three, whatever the number of its events, so
 // that messages = decoded + control + letters. Beside them positions_backwards
 // counts events that a failed-over source may have sent.
@@ -36,22 +37,25 @@ func init() {
 	register.Emitter1[deadletter.Letter]()
 }
 
+var metrics = metric.In(Namespace)
+
 var (
-	messagesCounter = beam.NewCounter(Namespace, "messages")
-	decodedCounter  = beam.NewCounter(Namespace, "decoded") // messages that made events
-	eventsCounter   = beam.NewCounter(Namespace, "events")
-	lettersCounter  = beam.NewCounter(Namespace, "letters")
+	messagesCounter = metrics.Counter("messages", metric.Messages, "Deliveries that were decoded.")
+	decodedCounter  = metrics.Counter("decoded", metric.Messages, "Messages that made change events.")
+	eventsCounter   = metrics.Counter("events", metric.Changes, "Change events that they made.")
+	lettersCounter  = metrics.Counter("letters", metric.Letters, "Messages that can't be decoded: dead letters.")
 	controlCounters = func() map[envelope.Control]beam.Counter {
+		control := metrics.Counters("control", metric.Messages, "Messages that are no change: heartbeats, transaction marks, schema notices, tombstones, …", "kind")
 		counters := make(map[envelope.Control]beam.Counter)
 		for _, kind := range []envelope.Control{
 			envelope.Heartbeat, envelope.Transaction, envelope.SchemaChange,
 			envelope.Tombstone, envelope.LogicalMessage, envelope.Notification,
 		} {
-			counters[kind] = beam.NewCounter(Namespace, "control_"+string(kind))
+			counters[kind] = control.With(string(kind))
 		}
+		counters[""] = control.With(metric.Other)
 		return counters
 	}()
-	otherControl = beam.NewCounter(Namespace, "control_other")
 )
 
 // Events decodes a PCollection<change.Message> and returns PCollections of
@@ -110,7 +114,7 @@ func (f *decodeFn) ProcessElement(
 	case control != "":
 		counter, ok := controlCounters[control]
 		if !ok {
-			counter = otherControl
+			counter = controlCounters[""]
 		}
 		counter.Inc(ctx, 1)
 		for _, r := range deadletter.Receipts(&m, 0, 1) {

@@ -81,7 +81,7 @@ func TestEvents(t *testing.T) {
 			got[c.Name()] += c.Result()
 		}
 	}
-	want := map[string]int64{"messages": 9, "decoded": 2, "events": 2, "control_heartbeat": 2, "control_tombstone": 1, "letters": 4}
+	want := map[string]int64{"messages": 9, "decoded": 2, "events": 2, "control/heartbeat": 2, "control/tombstone": 1, "letters": 4}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("counters (-want +got):\n%s", diff)
 	}

@@ -7,12 +7,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-
 	"beamcdc/schemas/change"
 	"beamcdc/schemas/enrichment"
 	"beamcdc/schemas/rowproto"
 	"beamcdc/schemas/table"
+	"beamcdc/transforms/metric"
 )
 
 // Namespace is the namespace of this package's counters: rows that were enriched,
@@ -25,13 +24,15 @@ const Namespace = "enrich"
 // those of package enrichment.
 const Stage = "enrich"
 
+var metrics = metric.In(Namespace)
+
 var (
-	rowsCounter      = beam.NewCounter(Namespace, "rows")
-	leftOutCounter   = beam.NewCounter(Namespace, "rows_left_out")
-	missesCounter    = beam.NewCounter(Namespace, "lookup_misses")
-	refreshesCounter = beam.NewCounter(Namespace, "lookup_refreshes")
-	failuresCounter  = beam.NewCounter(Namespace, "lookup_failures")
-	ageGauge         = beam.NewGauge(Namespace, "lookup_age_seconds")
+	rowsCounter      = metrics.Counter("rows", metric.Rows, "Rows that were enriched.")
+	leftOutCounter   = metrics.Counter("rows_left_out", metric.Rows, "Rows that a where left out.")
+	missesCounter    = metrics.Counter("lookup_misses", metric.Rows, "Lookups that found nothing.")
+	refreshesCounter = metrics.Counter("lookup_refreshes", metric.Tries, "Readings of a reference that succeeded.")
+	failuresCounter  = metrics.Counter("lookup_failures", metric.Tries, "Readings of a reference that failed: what was read before goes on serving.")
+	ageGauge         = metrics.Gauge("lookup_age_seconds", metric.Seconds, "How long ago the oldest reference of the last rows was read.")
 )
 
 // Rows enriches the rows of one table. It is for one goroutine.

@@ -3,7 +3,7 @@ package fill
 import (
 	"context"
 
-	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"beamcdc/transforms/metric"
 )
 
 // Namespace is the namespace of this package's counters. Of changes each makes a row
@@ -23,28 +23,30 @@ const Namespace = "fill"
 // Stage is the stage of this package's dead letters.
 const Stage = "fill"
 
+var metrics = metric.In(Namespace)
+
 var (
-	changesCounter   = beam.NewCounter(Namespace, "changes")
-	rowsCounter      = beam.NewCounter(Namespace, "rows")
-	filledCounter    = beam.NewCounter(Namespace, "rows_filled")
-	revisedCounter   = beam.NewCounter(Namespace, "rows_revised")
-	heldCounter      = beam.NewCounter(Namespace, "held")
-	expiredCounter   = beam.NewCounter(Namespace, "expired")
-	lettersCounter   = beam.NewCounter(Namespace, "letters")
-	waitingCounter   = beam.NewCounter(Namespace, "key_changes_waiting")
-	toldCounter      = beam.NewCounter(Namespace, "key_changes_told")
-	forgottenCounter = beam.NewCounter(Namespace, "forgotten")
-	overflowCounter  = beam.NewCounter(Namespace, "overflowed")
-	readCounter      = beam.NewCounter(Namespace, "rows_read")
-	foundCounter     = beam.NewCounter(Namespace, "rows_found")
-	queriesCounter   = beam.NewCounter(Namespace, "queries")
-	joinedCounter    = beam.NewCounter(Namespace, "changes_joined")
-	repeatedCounter  = beam.NewCounter(Namespace, "rows_repeated")
+	changesCounter   = metrics.Counter("changes", metric.Changes, "Changes that came in to be completed.")
+	rowsCounter      = metrics.Counter("rows", metric.Rows, "Rows that went on, complete.")
+	filledCounter    = metrics.Counter("rows_filled", metric.Rows, "Of rows, those that had values filled in.")
+	revisedCounter   = metrics.Counter("rows_revised", metric.Rows, "Of rows, those that were made again since an older change came late.")
+	heldCounter      = metrics.Counter("held", metric.Changes, "Changes that wait for what completes their row.")
+	expiredCounter   = metrics.Counter("expired", metric.Changes, "Changes that waited for fill.hold_for, and became dead letters.")
+	lettersCounter   = metrics.Counter("letters", metric.Letters, "Changes that can't be completed: dead letters.")
+	waitingCounter   = metrics.Counter("key_changes_waiting", metric.Changes, "Rows of changed keys that lack what they had under the other key.")
+	toldCounter      = metrics.Counter("key_changes_told", metric.Changes, "Messages about what a row had under the other key.")
+	forgottenCounter = metrics.Counter("forgotten", metric.Rows, "Rows that were forgotten by fill.keep_for.")
+	overflowCounter  = metrics.Counter("overflowed", metric.Changes, "Changes at which a row passed fill.max_bytes, and was forgotten.")
+	readCounter      = metrics.Counter("rows_read", metric.Rows, "Rows that BigQuery was asked for, since nobody remembers them.")
+	foundCounter     = metrics.Counter("rows_found", metric.Rows, "Of rows_read, those that BigQuery had.")
+	queriesCounter   = metrics.Counter("queries", metric.Requests, "Queries for rows_read.")
+	joinedCounter    = metrics.Counter("changes_joined", metric.Changes, "Changes that come to rest with the row of another change.")
+	repeatedCounter  = metrics.Counter("rows_repeated", metric.Rows, "Rows that were made again without a change of their own.")
 
-	movesForgottenCounter = beam.NewCounter(Namespace, "moves_forgotten")
-	movesBytes            = beam.NewDistribution(Namespace, "moves_bytes")
+	movesForgottenCounter = metrics.Counter("moves_forgotten", metric.Keys, "Changed keys that were forgotten by fill.keep_for.")
+	movesBytes            = metrics.Distribution("moves_bytes", metric.Bytes, "What is remembered of a changed key, each time that it is written.")
 
-	memoryBytes = beam.NewDistribution(Namespace, "memory_bytes")
+	memoryBytes = metrics.Distribution("memory_bytes", metric.Bytes, "What is remembered of a row, each time that it is written.")
 )
 
 func (o *outcome) count(ctx context.Context) {

@@ -17,6 +17,7 @@ import (
 	_ "beamcdc/transforms/coders" // of row changes and rows
 	"beamcdc/transforms/deadletter"
 	"beamcdc/transforms/dofn"
+	"beamcdc/transforms/metric"
 )
 
 // Namespace is the namespace of the counters: changes, of which each makes a row or a
@@ -38,10 +39,12 @@ func init() {
 	register.Emitter1[deadletter.Letter]()
 }
 
+var metrics = metric.In(Namespace)
+
 var (
-	changesCounter = beam.NewCounter(Namespace, "changes")
-	lettersCounter = beam.NewCounter(Namespace, "letters")
-	leftOutCounter = beam.NewCounter(Namespace, "before_columns_left_out")
+	changesCounter = metrics.Counter("changes", metric.Changes, "Changes of tables that have a history.")
+	lettersCounter = metrics.Counter("letters", metric.Letters, "Changes whose history row can't be made: dead letters.")
+	leftOutCounter = metrics.Counter("before_columns_left_out", metric.Values, "Values of before images that the table can't hold, and its history lacks.")
 )
 
 // Config says whose changes are kept where. It travels to the workers as JSON.

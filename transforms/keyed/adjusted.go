@@ -6,13 +6,17 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"beamcdc/schemas/rowproto"
+	"beamcdc/transforms/metric"
 )
 
-var adjustedCounter = beam.NewCounter(Namespace, "values_adjusted")
+var (
+	adjustedCounter = metrics.Counter("values_adjusted", metric.Values, "Values that a column's policy for bad values replaced.")
+	adjustedColumns = metrics.Counters("values_adjusted_by_column", metric.Values, "The same by policy and column, which is named project.dataset.table.column.", "policy", "column")
+)
 
 // adjustments counts the values that columns' policies replaced: all of them in
 // values_adjusted, and each table's, column's and policy's in a counter of their
-// own, values_adjusted:clamp:project.dataset.table.column. There are as many as
+// own, values_adjusted_by_column/clamp/project.dataset.table.column. There are as many as
 // columns that a policy acted on, and only those.
 type adjustments struct {
 	row      []rowproto.Adjustment // of the row that is being encoded
@@ -37,7 +41,7 @@ func (a *adjustments) count(ctx context.Context, table string) {
 		of := adjustmentOf{table, adjustment}
 		counter, known := a.counters[of]
 		if !known {
-			counter = beam.NewCounter(Namespace, "values_adjusted:"+string(of.Policy)+":"+table+"."+of.Column)
+			counter = adjustedColumns.With(string(of.Policy), table+"."+of.Column)
 			a.counters[of] = counter
 		}
 		counter.Inc(ctx, 1)

@@ -51,7 +51,7 @@ func TestRows_policies(t *testing.T) {
 	}
 	want := map[string]int64{
 		"events": 4, "upserts": 3, "letters": 1, "values_adjusted": 3,
-		"values_adjusted:clamp:demo.shop.orders.n": 2, "values_adjusted:null:demo.shop.orders.day": 1,
+		"values_adjusted_by_column/clamp/demo.shop.orders.n": 2, "values_adjusted_by_column/null/demo.shop.orders.day": 1,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("counters (-want +got):\n%s", diff)

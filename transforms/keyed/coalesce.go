@@ -12,6 +12,7 @@ import (
 
 	"beamcdc/schemas/change"
 	"beamcdc/transforms/dofn"
+	"beamcdc/transforms/metric"
 )
 
 func init() {
@@ -23,9 +24,9 @@ func init() {
 }
 
 var (
-	coalescedCounter       = beam.NewCounter(Namespace, "rows_coalesced")
-	supersededCounter      = beam.NewCounter(Namespace, "rows_superseded")
-	supersededBytesCounter = beam.NewCounter(Namespace, "bytes_superseded")
+	coalescedCounter       = metrics.Counter("rows_coalesced", metric.Rows, "Rows that go on to be written: one for each key and window.")
+	supersededCounter      = metrics.Counter("rows_superseded", metric.Rows, "Rows that a later one of their key and window stands for: they are never sent.")
+	supersededBytesCounter = metrics.Counter("bytes_superseded", metric.Bytes, "Encoded bytes of the superseded rows: what coalescing saves.")
 )
 
 // Window says in which span of arrival time rows of one key are coalesced.

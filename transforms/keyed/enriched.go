@@ -5,14 +5,13 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-
 	"beamcdc/schemas/change"
 	"beamcdc/schemas/enrichment"
 	"beamcdc/schemas/rowproto"
 	"beamcdc/schemas/table"
 	"beamcdc/transforms/catalog"
 	"beamcdc/transforms/enrich"
+	"beamcdc/transforms/metric"
 )
 
 // ReasonBadSteps is of rows whose rule's steps don't fit the table.
@@ -20,7 +19,7 @@ const ReasonBadSteps = "bad_steps"
 
 // beforesLeftOut counts before images that a step could not be applied to: histories
 // don't have them.
-var beforesLeftOut = beam.NewCounter(Namespace, "befores_left_out")
+var beforesLeftOut = metrics.Counter("befores_left_out", metric.Changes, "Before images that a step of enrich can't be applied to, and that histories lack.")
 
 // errLeftOut says that a row is not to be written, and that nothing has to be removed
 // either: the table's rule leaves it out.

@@ -13,13 +13,14 @@ import (
 	"beamcdc/schemas/rowproto"
 	"beamcdc/schemas/table"
 	"beamcdc/transforms/catalog"
+	"beamcdc/transforms/metric"
 )
 
 // What this process did to tables that follow their sources.
 var alterationCounters = map[table.AlterationKind]beam.Counter{
-	table.AddColumn:   beam.NewCounter(Namespace, "columns_added"),
-	table.RelaxColumn: beam.NewCounter(Namespace, "columns_relaxed"),
-	table.WidenColumn: beam.NewCounter(Namespace, "columns_widened"),
+	table.AddColumn:   metrics.Counter("columns_added", metric.Columns, "Columns that this process added to tables that follow their source."),
+	table.RelaxColumn: metrics.Counter("columns_relaxed", metric.Columns, "Columns that this process made NULLABLE in tables that follow their source."),
+	table.WidenColumn: metrics.Counter("columns_widened", metric.Columns, "Columns whose type this process widened in tables that follow their source."),
 }
 
 // evolveRounds bounds how often one row has its table altered: it asks for all that

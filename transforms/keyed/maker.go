@@ -6,14 +6,13 @@ import (
 	"slices"
 	"time"
 
-	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-
 	"beamcdc/schemas/change"
 	"beamcdc/schemas/rowproto"
 	"beamcdc/schemas/table"
 	"beamcdc/transforms/catalog"
 	"beamcdc/transforms/deadletter"
 	"beamcdc/transforms/enrich"
+	"beamcdc/transforms/metric"
 )
 
 // Namespace is the namespace of this package's counters: events, of which each
@@ -28,16 +27,18 @@ const (
 	StageEncode = "encode"
 )
 
+var metrics = metric.In(Namespace)
+
 var (
-	eventsCounter     = beam.NewCounter(Namespace, "events")
-	keyChangesCounter = beam.NewCounter(Namespace, "key_changes")
-	filteredCounter   = beam.NewCounter(Namespace, "filtered")
-	lettersCounter    = beam.NewCounter(Namespace, "letters")
-	upsertsCounter    = beam.NewCounter(Namespace, "upserts")
-	deletesCounter    = beam.NewCounter(Namespace, "deletes")
-	truncatesCounter  = beam.NewCounter(Namespace, "truncates")
-	divertedCounter   = beam.NewCounter(Namespace, "diverted")
-	catalogRetries    = beam.NewCounter(Namespace, "catalog_retries")
+	eventsCounter     = metrics.Counter("events", metric.Changes, "Change events that came in.")
+	keyChangesCounter = metrics.Counter("key_changes", metric.Changes, "Changes of a row's key, each of which makes two rows, a DELETE and an UPSERT.")
+	filteredCounter   = metrics.Counter("filtered", metric.Changes, "Changes that the configuration leaves out.")
+	lettersCounter    = metrics.Counter("letters", metric.Letters, "Changes that can't be keyed or encoded: dead letters.")
+	upsertsCounter    = metrics.Counter("upserts", metric.Rows, "UPSERT rows that were made, before they are coalesced.")
+	deletesCounter    = metrics.Counter("deletes", metric.Rows, "DELETE rows that were made, before they are coalesced.")
+	truncatesCounter  = metrics.Counter("truncates", metric.Changes, "TRUNCATEs of tables that follow them.")
+	divertedCounter   = metrics.Counter("diverted", metric.Rows, "Rows of changes that have to be completed before they are encoded.")
+	catalogRetries    = metrics.Counter("catalog_retries", metric.Tries, "Questions about tables that BigQuery did not answer, and that were asked again.")
 )
 
 // RowsConfig says how events become rows. It travels to the workers as JSON.

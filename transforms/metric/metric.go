@@ -18,7 +18,10 @@ const (
 	Counter      Kind = "counter"      // a sum that only grows
 	Distribution Kind = "distribution" // number, sum, least and greatest of values
 	Gauge        Kind = "gauge"        // the latest value
-	Live         Kind = "live gauge"   // a value of the process, asked for when it is served; no metric of Beam's
+
+	// Those of the process, asked for when they are served: they are no metrics of Beam's.
+	LiveCounter Kind = "live counter"
+	LiveGauge   Kind = "live gauge"
 )
 
 // Unit is what a metric's values count.
@@ -77,14 +80,15 @@ func (n Namespace) Gauge(name string, unit Unit, help string) beam.Gauge {
 	return beam.NewGauge(n.name, name)
 }
 
-// Live declares a value that the process knows at any time: read is called, from any
-// goroutine, when somebody asks.
-func (n Namespace) Live(name string, unit Unit, help string, read func() int64) {
-	d := Description{Namespace: n.name, Name: name, Kind: Live, Unit: unit, Help: help}
-	process.declare(d)
-	process.mu.Lock()
-	defer process.mu.Unlock()
-	process.live[key{n.name, name}] = read
+// LiveGauge declares a value that the process knows at any time: read is called, from
+// any goroutine, when somebody asks.
+func (n Namespace) LiveGauge(name string, unit Unit, help string, read func() int64) {
+	process.declareLive(Description{Namespace: n.name, Name: name, Kind: LiveGauge, Unit: unit, Help: help}, read)
+}
+
+// LiveCounter is LiveGauge for a value that only grows.
+func (n Namespace) LiveCounter(name string, unit Unit, help string, read func() int64) {
+	process.declareLive(Description{Namespace: n.name, Name: name, Kind: LiveCounter, Unit: unit, Help: help}, read)
 }
 
 // Counters declares counters with labels.
@@ -136,18 +140,18 @@ func Find(namespace, name string) (d Description, values []string, ok bool) {
 	return d, values, ok
 }
 
-// Sample is the value of a live gauge.
+// Sample is the value of a live metric.
 type Sample struct {
 	Description
 
 	Value int64
 }
 
-// Samples reads the live gauges, by namespace and name.
+// Samples reads the live metrics, by namespace and name.
 func Samples() []Sample {
 	var samples []Sample
 	for _, d := range All() {
-		if d.Kind != Live {
+		if d.Kind != LiveGauge && d.Kind != LiveCounter {
 			continue
 		}
 		process.mu.Lock()
@@ -194,6 +198,13 @@ func (r *registry) declare(d Description) {
 		panic(fmt.Sprintf("metric: %s/%s is declared twice, and differently", d.Namespace, d.Name))
 	}
 	r.declared[k] = d
+}
+
+func (r *registry) declareLive(d Description, read func() int64) {
+	r.declare(d)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.live[key{d.Namespace, d.Name}] = read
 }
 
 func same(a, b Description) bool {

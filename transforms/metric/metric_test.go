@@ -91,8 +91,8 @@ func TestCounters_bounded(t *testing.T) {
 
 func TestSamples(t *testing.T) {
 	value := int64(1)
-	In("sampled").Live("b", Requests, "Requests.", func() int64 { return value })
-	In("sampled").Live("a", Requests, "Requests.", func() int64 { return -value })
+	In("sampled").LiveGauge("b", Requests, "Requests.", func() int64 { return value })
+	In("sampled").LiveCounter("a", Requests, "Requests.", func() int64 { return -value })
 	value = 7
 	var got []string
 	for _, s := range Samples() {

@@ -2,12 +2,14 @@ package pubsubsource
 
 import (
 	"context"
+	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"beamcdc/schemas/change"
 	"beamcdc/transforms/dofn"
+	"beamcdc/transforms/metric"
 )
 
 func init() {
@@ -17,8 +19,9 @@ func init() {
 }
 
 var (
-	messagesAcked   = beam.NewCounter(namespace, "messages_acked")
-	unknownReceipts = beam.NewCounter(namespace, "unknown_receipts")
+	messagesAcked   = metrics.Counter("messages_acked", metric.Messages, "Deliveries that were acked: all that was made of them has come to rest.")
+	ackLag          = metrics.Distribution("ack_lag_ms", metric.Milliseconds, "From a message's publishing to its ack, of whatever was made of it.")
+	unknownReceipts = metrics.Counter("unknown_receipts", metric.Receipts, "Receipts of no outstanding delivery: late repeats, and those of another process.")
 )
 
 // Ack takes PCollection<change.Receipt>s and acks the messages whose parts have
@@ -68,13 +71,18 @@ func (fn *ackFn) ProcessElement(ctx context.Context, receipt change.Receipt, _ f
 func (fn *ackFn) FinishBundle(ctx context.Context, _ func(bool)) { fn.settle(ctx) }
 
 func (fn *ackFn) settle(ctx context.Context) {
-	acked, unknown := 0, len(fn.batch)
+	var acked []*delivery
+	unknown := len(fn.batch)
 	if r := openReceiver(fn.Config); r != nil {
-		acked, unknown = r.settle(fn.batch)
+		acked, unknown = r.complete(fn.batch)
 	}
 	fn.batch = fn.batch[:0]
-	if acked > 0 {
-		messagesAcked.Inc(ctx, int64(acked))
+	if len(acked) > 0 {
+		messagesAcked.Inc(ctx, int64(len(acked)))
+	}
+	now := time.Now()
+	for _, d := range acked {
+		ackLag.Update(ctx, max(0, now.Sub(d.message.PublishTime).Milliseconds()))
 	}
 	if unknown > 0 {
 		unknownReceipts.Inc(ctx, int64(unknown))

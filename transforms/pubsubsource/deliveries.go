@@ -75,10 +75,15 @@ func (r *receiver) resume(committed int64) {
 }
 
 // settle takes receipts and acks the messages that they complete.
+func (r *receiver) settle(receipts []change.Receipt) (acked, unknown int) {
+	complete, unknown := r.complete(receipts)
+	return len(complete), unknown
+}
+
+// complete is settle, and returns the deliveries that it acked.
 //
 // Invariant 1: a message is acked only once all its parts have come to rest.
-func (r *receiver) settle(receipts []change.Receipt) (acked, unknown int) {
-	var complete []*delivery
+func (r *receiver) complete(receipts []change.Receipt) (complete []*delivery, unknown int) {
 	var bytes int64
 	r.mu.Lock()
 	for _, receipt := range receipts {
@@ -100,7 +105,7 @@ func (r *receiver) settle(receipts []change.Receipt) (acked, unknown int) {
 		d.message.Ack()
 	}
 	r.gate.leave(len(complete), bytes)
-	return len(complete), unknown
+	return complete, unknown
 }
 
 // sweep gives up what was not acked in MaxExtension: the client has stopped to

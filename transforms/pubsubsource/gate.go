@@ -3,6 +3,7 @@ package pubsubsource
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -37,6 +38,8 @@ type gate struct {
 	queued      int // of the outstanding ones, those that wait for a bundle
 	queuedBytes int64
 	asked       time.Time // when a bundle last asked for some
+
+	restarts atomic.Uint64 // streams that failed; the client opens others
 
 	trouble error     // why the last stream ended, until a response comes on another
 	since   time.Time // when that trouble began
@@ -140,6 +143,9 @@ func (g *gate) leave(messages int, bytes int64) {
 // note keeps what went wrong with a stream, nil if it goes well. The client tries
 // again for ever, without a word.
 func (g *gate) note(err error) {
+	if err != nil && !g.isShut() {
+		g.restarts.Add(1)
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if err != nil && g.trouble == nil {

@@ -3,6 +3,7 @@ package pubsubsource
 import (
 	"context"
 	"sync"
+	"time"
 )
 
 // Counts tell what happened to a subscription's messages in this process, since
@@ -23,9 +24,15 @@ type Counts struct {
 	// repeats, and receipts of another process.
 	UnknownReceipts uint64
 
+	// Restarts counts streams that failed and were opened again, or tried to be. Pub/Sub
+	// ends each now and then, without anything being wrong.
+	Restarts uint64
+
 	Queued           int   // taken and not yet emitted, now
 	Outstanding      int   // taken and not yet acked or returned, now
 	OutstandingBytes int64 // their bytes
+
+	OldestTaken time.Time // when the delivery that is outstanding for longest was taken; zero if none is
 }
 
 // receivers holds the process's receivers. Beam's DoFns come and go without a
@@ -34,6 +41,7 @@ var receivers = struct {
 	mu     sync.Mutex
 	open   map[receiverKey]*receiver
 	closed map[receiverKey]Counts
+	past   Counts // of all those that were closed
 }{open: map[receiverKey]*receiver{}, closed: map[receiverKey]Counts{}}
 
 type receiverKey struct{ subscription, where string }
@@ -65,7 +73,9 @@ func forget(r *receiver) {
 	defer receivers.mu.Unlock()
 	if key := r.config.key(); receivers.open[key] == r {
 		delete(receivers.open, key)
-		receivers.closed[key] = r.snapshot()
+		last := r.snapshot()
+		receivers.closed[key] = last
+		receivers.past.add(last)
 	}
 }
 
@@ -77,14 +87,12 @@ func (r *receiver) snapshot() Counts {
 	stats.Outstanding = len(r.outstanding)
 	for _, d := range r.outstanding {
 		stats.OutstandingBytes += d.size
+		if stats.OldestTaken.IsZero() || d.taken.Before(stats.OldestTaken) {
+			stats.OldestTaken = d.taken
+		}
 	}
+	stats.Restarts = r.gate.restarts.Load()
 	return stats
-}
-
-func (r *receiver) counts() (outstanding int, redelivered uint64) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return len(r.outstanding), r.stats.Redelivered
 }
 
 // Drain ends the taking of messages, for a pipeline that runs in this process:

@@ -15,6 +15,7 @@ import (
 
 	_ "beamcdc/transforms/coders" // of change.Message and change.Receipt
 	"beamcdc/transforms/dofn"
+	"beamcdc/transforms/metric"
 )
 
 // namespace is where the package's metrics are.
@@ -33,12 +34,12 @@ func init() {
 	beam.RegisterType(reflect.TypeFor[restriction]())
 }
 
+var metrics = metric.In(namespace)
+
 var (
-	messagesTaken       = beam.NewCounter(namespace, "messages_taken")
-	bytesTaken          = beam.NewCounter(namespace, "bytes_taken")
-	bundleMessages      = beam.NewDistribution(namespace, "bundle_messages")
-	outstandingMessages = beam.NewGauge(namespace, "outstanding_messages")
-	redeliveries        = beam.NewGauge(namespace, "redeliveries")
+	messagesTaken  = metrics.Counter("messages_taken", metric.Messages, "Deliveries that went into the pipeline.")
+	bytesTaken     = metrics.Counter("bytes_taken", metric.Bytes, "Their data, attributes and ordering keys.")
+	bundleMessages = metrics.Distribution("bundle_messages", metric.Messages, "Deliveries that went into one bundle.")
 )
 
 // Read reads a subscription and returns an unbounded PCollection<change.Message>,
@@ -131,7 +132,7 @@ func (fn *readFn) ProcessElement(
 			bytes += d.size
 		}
 		if done {
-			fn.count(ctx, r, messages, bytes)
+			count(ctx, messages, bytes)
 			rt.Mu.Lock()
 			rt.Rt.(*tracker).finish()
 			rt.Mu.Unlock()
@@ -145,7 +146,7 @@ func (fn *readFn) ProcessElement(
 			r.wait(ctx, left)
 		}
 	}
-	fn.count(ctx, r, messages, bytes)
+	count(ctx, messages, bytes)
 	if trouble := r.silent(); trouble != nil {
 		log.Warnf(ctx, "%v; still trying", receiveError(r.config, trouble))
 	}
@@ -153,14 +154,11 @@ func (fn *readFn) ProcessElement(
 	return sdf.ResumeProcessingIn(0), nil
 }
 
-func (fn *readFn) count(ctx context.Context, r *receiver, messages, bytes int64) {
+func count(ctx context.Context, messages, bytes int64) {
 	if messages == 0 {
 		return
 	}
 	messagesTaken.Inc(ctx, messages)
 	bytesTaken.Inc(ctx, bytes)
 	bundleMessages.Update(ctx, messages)
-	outstanding, redelivered := r.counts()
-	outstandingMessages.Set(ctx, int64(outstanding))
-	redeliveries.Set(ctx, int64(redelivered))
 }

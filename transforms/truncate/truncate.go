@@ -20,6 +20,7 @@ import (
 	_ "beamcdc/transforms/coders" // of events and receipts
 	"beamcdc/transforms/deadletter"
 	"beamcdc/transforms/dofn"
+	"beamcdc/transforms/metric"
 )
 
 // Namespace is the namespace of this package's counters: truncates, each of which
@@ -42,12 +43,16 @@ func init() {
 	beam.RegisterType(reflect.TypeFor[restriction]())
 }
 
+func init() { bqcdc.Declare(Namespace) }
+
+var metrics = metric.In(Namespace)
+
 var (
-	truncatesCounter = beam.NewCounter(Namespace, "truncates")
-	emptiedCounter   = beam.NewCounter(Namespace, "tables_emptied")
-	repeatedCounter  = beam.NewCounter(Namespace, "truncates_repeated")
-	lettersCounter   = beam.NewCounter(Namespace, "letters")
-	retriesCounter   = beam.NewCounter(Namespace, "retries")
+	truncatesCounter = metrics.Counter("truncates", metric.Changes, "TRUNCATEs that came in.")
+	emptiedCounter   = metrics.Counter("tables_emptied", metric.Changes, "TRUNCATEs that emptied a table.")
+	repeatedCounter  = metrics.Counter("truncates_repeated", metric.Changes, "TRUNCATEs that had nothing left to do.")
+	lettersCounter   = metrics.Counter("letters", metric.Letters, "TRUNCATEs that BigQuery refuses: dead letters.")
+	retriesCounter   = metrics.Counter("retries", metric.Tries, "Questions that BigQuery did not answer, and that were asked again.")
 )
 
 // DeleteKeys empties the table of each truncate, a change.RowChange without key and

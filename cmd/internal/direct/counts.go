@@ -71,7 +71,7 @@ func countsOf(counted map[string]int64, lettersAreRows bool) Counts {
 		c.RowsUpserted = counted["keyed/rows_coalesced"] - c.RowsDeleted - counted["bqcdc/rows_rejected"]
 	}
 	for name, n := range counted {
-		if strings.HasPrefix(name, "decode/control_") {
+		if strings.HasPrefix(name, "decode/control/") {
 			c.Control += n
 		}
 	}
