@@ -3,6 +3,7 @@ package emulator
 import (
 	"slices"
 
+	"beamcdc/emulator/internal/engine"
 	"beamcdc/emulator/internal/faults"
 	"beamcdc/emulator/internal/rest"
 	"beamcdc/emulator/internal/writeapi"
@@ -37,7 +38,7 @@ type Effect = faults.Effect
 // Fault is an effect and the calls that it is for. Its fields, with their keys in YAML,
 // besides Effect's:
 //
-//	Method  string         // method: a pattern such as "tables.*"; "" is AppendRows
+//	Method  string         // method: a pattern such as "tables.*", or "BackgroundApply"; "" is AppendRows
 //	Table   string         // table: a pattern such as "shop.*" or "project.shop.orders"; "" is any
 //	From    time.Duration  // from: when it begins to count, by the emulator's clock, after it was set
 //	For     time.Duration  // for: how long it counts; 0 is no end
@@ -64,8 +65,22 @@ type FaultStatus = faults.Status
 // An unknown key, and a fault that can't be meant, is an error.
 func ParseFaults(text []byte) ([]Fault, error) { return faults.Parse(text, faultMethods()) }
 
+// backgroundApply is what a fault calls the apply of a table's changes that BigQuery
+// does by itself. Of effects it takes Code and Message; it is tried again after a minute.
+const backgroundApply = "BackgroundApply"
+
+// applyFault is the error with which a background apply is to fail.
+func (s *Server) applyFault(ref engine.TableRef) error {
+	if e := s.faults.Next(Call{Method: backgroundApply, Table: ref.Dotted()}); e.Code != "" {
+		return rest.FaultError(&e)
+	}
+	return nil
+}
+
 // faultMethods are the methods whose calls can go wrong.
-func faultMethods() []string { return slices.Concat(writeapi.Methods(), rest.Methods()) }
+func faultMethods() []string {
+	return slices.Concat(writeapi.Methods(), rest.Methods(), []string{backgroundApply})
+}
 
 // SetFaults puts these faults in the place of those that were set before. Of the
 // faults that are due for a call the first one happens. It changes nothing if one of

@@ -153,7 +153,7 @@ func New(o Options) (*Server, error) {
 	}
 	var err error
 	s.engine, err = engine.Open(ctx, engine.Options{
-		DB: o.DB, Now: o.Now, Logger: o.Logger, Prepare: googlesql.Register, MergeRows: o.mergeRows,
+		DB: o.DB, Now: o.Now, Logger: o.Logger, Prepare: googlesql.Register, MergeRows: o.mergeRows, OnApply: s.applyFault,
 	})
 	if err != nil {
 		return nil, errors.Join(err, s.closeListeners())
@@ -261,7 +261,7 @@ func (s *Server) applyTable(ctx context.Context, ref engine.TableRef) error {
 }
 
 // HoldApplies holds background applies back, as BigQuery's may fall behind, or lets
-// them go on. ApplyDue is held too.
+// them go on. ApplyDue is held too. What is due meanwhile is a job that waits.
 func (s *Server) HoldApplies(hold bool) { s.engine.HoldApplies(hold) }
 
 // CreateDataset creates an empty dataset of Options.Project; one that exists

@@ -73,10 +73,11 @@ func (e *Engine) AlterTable(ctx context.Context, ref TableRef, a Alteration) (*b
 	generations := t.generations()
 	apply := len(generations) > 0 && !slices.Equal(t.schema.keyColumns(""), next.keyColumns(""))
 	started := e.now()
-	var job ApplyJob
+	job := t.applyJob(started)
+	job.Started = started
 	err = e.transact(ctx, func(tx *sql.Tx) error {
 		if apply { // by the key that they were sent for
-			if job, err = e.applySQL(ctx, tx, t, generations, started); err != nil {
+			if job, err = e.applySQL(ctx, tx, t, generations, job); err != nil {
 				return err
 			}
 			generations = nil
@@ -99,6 +100,7 @@ func (e *Engine) AlterTable(ctx context.Context, ref TableRef, a Alteration) (*b
 		t.dropPending(t.generation)
 		t.generation++
 		t.applied(started)
+		t.apply.Store(nil)
 		e.jobs.add(job)
 		e.counts.merges.Add(1)
 	}

@@ -31,6 +31,12 @@ func (e *Engine) mergeThreshold(baseline int64) int64 { return max(e.mergeRows, 
 func (t *Table) applyIsDue(now time.Time) bool {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
+	_, due := t.applyDue(now)
+	return due
+}
+
+// applyDue is applyIsDue, and since when. The caller holds mu.
+func (t *Table) applyDue(now time.Time) (at time.Time, due bool) {
 	interval := t.maxStaleness() * 9 / 10
 	if interval == 0 {
 		interval = applyInterval
@@ -39,8 +45,61 @@ func (t *Table) applyIsDue(now time.Time) bool {
 	if since == 0 {
 		since = t.pendingSince.Load()
 	}
-	passed := now.Sub(time.UnixMicro(since))
-	return passed < 0 || passed >= interval
+	from := time.UnixMicro(since)
+	if now.Before(from) {
+		return now, true
+	}
+	return from.Add(interval), now.Sub(from) >= interval
+}
+
+// applyRetry is after how long a background apply that failed is tried again.
+const applyRetry = time.Minute
+
+// background applies a table's pending changes, unless it is made to fail.
+func (e *Engine) background(ctx context.Context, t *Table) error {
+	if e.onApply == nil {
+		return e.Apply(ctx, t)
+	}
+	now := e.now()
+	if now.Sub(time.UnixMicro(t.applyFailed.Load())).Abs() < applyRetry {
+		return nil
+	}
+	err := e.onApply(t.ref)
+	if err == nil {
+		return e.Apply(ctx, t)
+	}
+	t.applyFailed.Store(now.UnixMicro())
+	t.mu.RLock()
+	job := t.applyJob(now)
+	t.apply.Store(nil)
+	t.mu.RUnlock()
+	job.Started, job.Ended, job.Err = now, now, err
+	e.jobs.add(job)
+	return nil
+}
+
+// applyJob is the job of an apply that is asked for now, or that was before. The caller
+// holds mu.
+func (t *Table) applyJob(now time.Time) ApplyJob {
+	if asked := t.apply.Load(); asked != nil {
+		return *asked
+	}
+	return ApplyJob{ID: newJobID(), Table: t.ref, Location: t.resource.Location, Created: now}
+}
+
+// askForDue makes jobs, which wait, of the applies that are due while they are held back.
+func (e *Engine) askForDue(now time.Time) {
+	if !e.held.Load() {
+		return
+	}
+	for _, t := range e.catalog.all() {
+		t.mu.RLock()
+		if at, due := t.applyDue(now); due && t.pendingRows.Load() > 0 && t.apply.Load() == nil {
+			job := t.applyJob(at)
+			t.apply.CompareAndSwap(nil, &job)
+		}
+		t.mu.RUnlock()
+	}
 }
 
 // HoldApplies holds background applies back, or lets them go on: BigQuery may fall
@@ -50,16 +109,17 @@ func (e *Engine) HoldApplies(hold bool) { e.held.Store(hold) }
 // ApplyDue applies the pending changes of all tables for which that is due, and
 // forgets what is too old to be kept. The engine does so too, each second.
 func (e *Engine) ApplyDue(ctx context.Context) error {
+	now := e.now()
 	if e.held.Load() {
+		e.askForDue(now)
 		return nil
 	}
 	e.upkeep.Lock()
 	defer e.upkeep.Unlock()
 	var failed []error
-	now := e.now()
 	for _, t := range e.catalog.all() {
 		if t.pendingRows.Load() > 0 && t.applyIsDue(now) {
-			if err := e.Apply(ctx, t); err != nil {
+			if err := e.background(ctx, t); err != nil {
 				failed = append(failed, fmt.Errorf("applying pending changes of %s: %w", t.ref, err))
 			}
 		}
@@ -111,7 +171,7 @@ func (e *Engine) applyLoop() {
 		select {
 		case t := <-e.applies:
 			t.applyRequested.Store(false)
-			if err := e.Apply(ctx, t); err != nil && ctx.Err() == nil {
+			if err := e.background(ctx, t); err != nil && ctx.Err() == nil {
 				e.log.Error("applying pending changes", "table", t.ref, "error", err)
 			}
 		case <-tick.C:
@@ -140,8 +200,17 @@ func (e *Engine) Apply(ctx context.Context, t *Table) error {
 	// in those that are applied.
 	last := t.generation
 	t.generation++
-	started, closed := e.now(), t.generations()
+	closed := t.generations()
+	asked, job := t.apply.Load(), t.applyJob(e.now())
+	job.Started = e.now()
+	t.apply.Store(&job)
 	t.mu.Unlock()
+	through := false
+	defer func() {
+		if !through { // it is asked for as before
+			t.apply.Store(asked)
+		}
+	}()
 
 	conn, err := e.db.Conn(ctx)
 	if err != nil {
@@ -152,7 +221,7 @@ func (e *Engine) Apply(ctx context.Context, t *Table) error {
 	if err != nil {
 		return fmt.Errorf("beginning an apply: %w", err)
 	}
-	job, err := e.applySQL(ctx, tx, t, closed, started)
+	done, err := e.applySQL(ctx, tx, t, closed, job)
 	if err != nil {
 		return rollback(tx, err)
 	}
@@ -167,16 +236,18 @@ func (e *Engine) Apply(ctx context.Context, t *Table) error {
 	}
 	t.dropPending(last)
 	t.rows.Store(rows)
-	t.applied(started)
-	e.jobs.add(job)
-	e.ended.Add(job.Rows)
+	t.applied(done.Started)
+	through = true
+	t.apply.Store(nil)
+	e.jobs.add(done)
+	e.ended.Add(done.Rows)
 	e.counts.merges.Add(1)
 	return nil
 }
 
 // applySQL applies generations of pending changes in a transaction, and keeps what
-// the apply did: it began at started. The caller holds admin.
-func (e *Engine) applySQL(ctx context.Context, tx *sql.Tx, t *Table, generations []generation, started time.Time) (ApplyJob, error) {
+// the apply did: job, which has started. The caller holds admin.
+func (e *Engine) applySQL(ctx context.Context, tx *sql.Tx, t *Table, generations []generation, job ApplyJob) (ApplyJob, error) {
 	begun := time.Now() // what the apply costs in fact, whatever clock it runs by
 	var changes, bytes int64
 	pending := t.schema.pendingSQL(t.id, generations)
@@ -185,7 +256,7 @@ func (e *Engine) applySQL(ctx context.Context, tx *sql.Tx, t *Table, generations
 		return ApplyJob{}, fmt.Errorf("counting pending changes: %w", err)
 	}
 	history := t.settings.HistorySince > 0
-	now := started.UnixMicro()
+	now := job.Started.UnixMicro()
 	var statements []string
 	if history && !t.hasHistory {
 		statements = append(statements, t.schema.createHistorySQL(t.id))
@@ -199,10 +270,7 @@ func (e *Engine) applySQL(ctx context.Context, tx *sql.Tx, t *Table, generations
 	if err := execute(ctx, tx, statements); err != nil {
 		return ApplyJob{}, fmt.Errorf("merging: %w", err)
 	}
-	job := ApplyJob{
-		ID: newJobID(), Table: t.ref, Location: t.resource.Location, Created: started, Started: started, Ended: e.now(),
-		Rows: changes, Bytes: bytes, SlotMillis: max(1, time.Since(begun).Milliseconds()),
-	}
+	job.Ended, job.Rows, job.Bytes, job.SlotMillis = e.now(), changes, bytes, max(1, time.Since(begun).Milliseconds())
 	return job, job.save(ctx, tx)
 }
 

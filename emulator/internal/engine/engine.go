@@ -32,6 +32,10 @@ type Options struct {
 	// all connections. It is called once, before anything else.
 	Prepare func(ctx context.Context, conn *sql.Conn) error
 
+	// OnApply, if it isn't nil, is asked before each background apply; the apply fails with
+	// the error that it returns.
+	OnApply func(TableRef) error
+
 	// MergeRows is the least number of pending changes that are merged without being
 	// asked for. Defaults to defaultMergeRows.
 	MergeRows int64
@@ -60,6 +64,7 @@ type Engine struct {
 	closeErr error
 
 	mergeRows int64 // see mergeThreshold
+	onApply   func(TableRef) error
 	maxPast   int64 // see defaultMaxPast
 
 	ended  atomic.Int64 // rows that were deleted since their memory was given back
@@ -187,7 +192,7 @@ func connect(ctx context.Context, path string, o Options) (*Engine, error) {
 	e := &Engine{
 		db: sql.OpenDB(connector), path: path, log: o.Logger, now: o.Now,
 		appends: make(chan *Batch, 64), applies: make(chan *Table, 1024), reclaims: make(chan struct{}, 1), stop: make(chan struct{}),
-		mergeRows: o.MergeRows, maxPast: defaultMaxPast,
+		mergeRows: o.MergeRows, maxPast: defaultMaxPast, onApply: o.OnApply,
 	}
 	var old int
 	err = e.db.QueryRowContext(ctx, `SELECT count(*) FILTER (column_name = 'id') - count(*) FILTER (column_name = 'settings')

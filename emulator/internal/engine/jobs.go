@@ -16,7 +16,8 @@ const maxJobs = 10_000
 // ApplyJobUser is who BigQuery's background applies run as.
 const ApplyJobUser = "bigquery-adminbot@system.gserviceaccount.com"
 
-// ApplyJob is a background apply that ran. Its times are of the engine's clock.
+// ApplyJob is a background apply. Its times are of the engine's clock; Started is zero
+// while it waits, and Ended until it is through.
 type ApplyJob struct {
 	ID       string // has "cdc_background" in it
 	Table    TableRef
@@ -27,6 +28,8 @@ type ApplyJob struct {
 	Rows       int64 // changes that it applied
 	Bytes      int64 // their size, as BigQuery counts it
 	SlotMillis int64 // what it took in fact, at least 1
+
+	Err error // why it failed; such a job isn't kept in the database
 }
 
 func newJobID() string {
@@ -60,7 +63,19 @@ func (l *jobList) add(j ApplyJob) {
 	}
 }
 
-// ApplyJobs lists the background applies that ran, oldest first: the latest 10,000.
+// OpenApplies lists the background applies that are due and held back, and those that run.
+func (e *Engine) OpenApplies() []ApplyJob {
+	e.askForDue(e.now())
+	var open []ApplyJob
+	for _, t := range e.catalog.all() {
+		if job := t.apply.Load(); job != nil {
+			open = append(open, *job)
+		}
+	}
+	return open
+}
+
+// ApplyJobs lists the background applies that ended, oldest first: the latest 10,000.
 func (e *Engine) ApplyJobs() []ApplyJob {
 	e.jobs.mu.Lock()
 	defer e.jobs.mu.Unlock()

@@ -43,12 +43,14 @@ type Table struct {
 	pendingRows atomic.Int64
 
 	applyRequested atomic.Bool
+	apply          atomic.Pointer[ApplyJob] // that is asked for, or runs; nil for none
 
 	// Times in microseconds since the epoch, 0 for never.
 	watermark    atomic.Int64 // up to when changes are applied
 	pendingSince atomic.Int64 // when the oldest of the pending changes was ingested, about
 	lastUpsert   atomic.Int64 // when a change was stored last
 	upsertHolds  atomic.Int64 // connections that have stored changes
+	applyFailed  atomic.Int64 // when a background apply failed last
 	pastSince    atomic.Int64 // what the table was before isn't known any more
 
 	// Whether changes with and without a sequence were stored since the server started.

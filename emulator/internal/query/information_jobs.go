@@ -31,13 +31,13 @@ type jobRow struct {
 // jobsOf returns a project's jobs, background applies among them, by their creation.
 func (r *resolver) jobsOf(project string) []jobRow {
 	var rows []jobRow
-	for _, a := range r.engine.ApplyJobs() {
+	for _, a := range slices.Concat(r.engine.ApplyJobs(), r.engine.OpenApplies()) {
 		if a.Table.Project != project {
 			continue
 		}
 		rows = append(rows, jobRow{
 			project: project, id: a.ID, user: engine.ApplyJobUser, kind: "QUERY", statement: "MERGE", created: a.Created, started: a.Started, ended: a.Ended,
-			destination: &a.Table, bytes: a.Bytes, slotMillis: a.SlotMillis,
+			err: a.Err, destination: &a.Table, bytes: a.Bytes, slotMillis: a.SlotMillis,
 		})
 	}
 	for _, j := range r.jobs.List(project) {
@@ -68,7 +68,10 @@ func jobsRows(r *resolver, project string) [][]any {
 	var rows [][]any
 	for _, j := range r.jobsOf(project) {
 		state := "DONE"
-		if j.ended.IsZero() {
+		switch {
+		case j.started.IsZero():
+			state = "PENDING"
+		case j.ended.IsZero():
 			state = "RUNNING"
 		}
 		var failed any

@@ -37,7 +37,7 @@ func (s *Service) faulty(w http.ResponseWriter, r *http.Request, method string, 
 		serve(unheard{http.Header{}}, r)
 		cut(w)
 	case e.Code != "":
-		s.writeError(w, r, faultError(&e))
+		s.writeError(w, r, FaultError(&e))
 	default:
 		serve(w, r)
 	}
@@ -57,9 +57,9 @@ func (u unheard) Header() http.Header         { return u.header }
 func (u unheard) Write(p []byte) (int, error) { return len(p), nil }
 func (u unheard) WriteHeader(int)             {}
 
-// faultError is a fault's gRPC code as Google's REST APIs have it, with the reason
+// FaultError is a fault's gRPC code as Google's REST APIs have it, with the reason
 // that BigQuery gives.
-func faultError(e *faults.Effect) error {
+func FaultError(e *faults.Effect) error {
 	code := e.GRPCCode()
 	answer := &engine.Error{Code: http.StatusInternalServerError, Reason: "internalError", Message: cmp.Or(e.Message, defaultFault), Status: e.Code}
 	switch code {
