@@ -22,15 +22,18 @@ type endpoint struct {
 	address, project, traceID             string
 	plaintext, allowPlaintext             bool
 	inflightRequests, inflightBytes       int
-	maxStreams                            int
+	ownConnections, sharedConnections     int
 	openTimeout, idleTimeout, sweepPeriod time.Duration
+	renewAfter                            time.Duration // the least age at which a shared connection is replaced
 }
 
 func endpointOf(c Config) endpoint {
 	return endpoint{
 		address: c.Catalog.GRPCEndpoint, project: c.Catalog.Project, traceID: c.TraceID, plaintext: c.Catalog.Plaintext, allowPlaintext: c.Catalog.AllowPlaintext,
 		inflightRequests: c.MaxInflightRequests, inflightBytes: c.MaxInflightBytes,
-		maxStreams: c.MaxStreams, openTimeout: c.AppendTimeout, idleTimeout: c.IdleTimeout, sweepPeriod: c.IdleTimeout / 8,
+		ownConnections: c.OwnConnections, sharedConnections: c.SharedConnections,
+		openTimeout: c.AppendTimeout, idleTimeout: c.IdleTimeout, sweepPeriod: c.IdleTimeout / 8,
+		renewAfter: min(4*c.InitialBackoff, c.MaxBackoff),
 	}
 }
 
@@ -55,14 +58,34 @@ func streamsFor(ctx context.Context, e endpoint) (*streams, error) {
 	return s, nil
 }
 
-// newStreams makes a client. Its context outlives ctx, which belongs to a bundle.
+// newStreams makes the client of the connections that are not shared.
 func newStreams(ctx context.Context, e endpoint) (*streams, error) {
 	const streamsPerChannel = 50 // of the hundred that the service allows: a stream that reconnects has two for a while
-	options := []option.ClientOption{
-		option.WithGRPCConnectionPool(max(min(runtime.GOMAXPROCS(0), 4), (e.maxStreams+streamsPerChannel-1)/streamsPerChannel)),
+	own := newTrunk()
+	var err error
+	own.client, err = newClient(ctx, e, max(min(runtime.GOMAXPROCS(0), 4), (e.ownConnections+streamsPerChannel-1)/streamsPerChannel))
+	if err != nil {
+		return nil, err
+	}
+	return &streams{
+		endpoint: e, own: own,
+		requests: semaphore.NewWeighted(int64(e.inflightRequests)),
+		bytes:    semaphore.NewWeighted(int64(e.inflightBytes)),
+		room:     semaphore.NewWeighted(int64(e.ownConnections)),
+		open:     make(map[streamKey]*stream),
+		shared:   make(map[bool][]*trunk),
+		apart:    make(map[streamKey]struct{}),
+	}, nil
+}
+
+// newClient makes a client with so many channels. Its context outlives ctx, which
+// belongs to a bundle.
+func newClient(ctx context.Context, e endpoint, channels int, more ...option.ClientOption) (*managedwriter.Client, error) {
+	options := append([]option.ClientOption{
+		option.WithGRPCConnectionPool(channels),
 		option.WithGRPCDialOption(grpc.WithChainStreamInterceptor(interceptStream(e.openTimeout))),
 		option.WithGRPCDialOption(grpc.WithChainUnaryInterceptor(interceptUnary)),
-	}
+	}, more...)
 	where, err := address.GRPC(e.address, e.plaintext, e.allowPlaintext)
 	if err != nil {
 		return nil, fmt.Errorf("creating the Storage Write API client: %w", err)
@@ -76,14 +99,7 @@ func newStreams(ctx context.Context, e endpoint) (*streams, error) {
 	if err != nil {
 		return nil, fmt.Errorf("creating the Storage Write API client: %w", err)
 	}
-	return &streams{
-		endpoint: e, client: client,
-		requests: semaphore.NewWeighted(int64(e.inflightRequests)),
-		bytes:    semaphore.NewWeighted(int64(e.inflightBytes)),
-		room:     semaphore.NewWeighted(int64(e.maxStreams)),
-		opening:  make(chan struct{}, 1),
-		open:     make(map[streamKey]*stream),
-	}, nil
+	return client, nil
 }
 
 // resourceName returns "projects/p/datasets/d/tables/t" for "p.d.t". A project

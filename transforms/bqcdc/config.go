@@ -25,7 +25,8 @@ const (
 	DefaultWaitFor             = 30 * time.Minute
 	DefaultInitialBackoff      = 250 * time.Millisecond
 	DefaultMaxBackoff          = 20 * time.Second
-	DefaultMaxStreams          = 100
+	DefaultOwnConnections      = 40
+	DefaultSharedConnections   = 8
 	DefaultIdleTimeout         = 8 * time.Minute
 )
 
@@ -87,12 +88,16 @@ type Config struct {
 	InitialBackoff time.Duration
 	MaxBackoff     time.Duration
 
-	// MaxStreams is how many streams, each with a connection, the process has open
-	// at most. To open one more the one unused longest is closed; while all are in
-	// use, requests for other tables wait. A job of many more tables works, and opens
-	// a connection for almost every request. Defaults to 100; BigQuery allows
-	// 1,000 connections in a region and 10,000 in a multi-region for all workers.
-	MaxStreams int
+	// OwnConnections is for how many tables at once, or rather schemas of tables, the
+	// process has a connection for each. Those that come after share others, until one
+	// is closed because it is idle. Defaults to 40; Google's advice is to share beyond
+	// 20, and BigQuery allows 1,000 connections in a region and 10,000 in a
+	// multi-region for all workers.
+	OwnConnections int
+	// SharedConnections is how many connections the other tables share, of rows with a
+	// sequence and of plain rows each. Defaults to 8; each carries a megabyte a second
+	// at least.
+	SharedConnections int
 	// IdleTimeout is how long an unused stream stays open. Defaults to eight
 	// minutes: the service closes it after ten.
 	IdleTimeout time.Duration
@@ -115,7 +120,8 @@ func (c Config) withDefaults() Config {
 	c.WaitFor = cmp.Or(c.WaitFor, DefaultWaitFor)
 	c.InitialBackoff = cmp.Or(c.InitialBackoff, DefaultInitialBackoff)
 	c.MaxBackoff = cmp.Or(c.MaxBackoff, DefaultMaxBackoff)
-	c.MaxStreams = cmp.Or(c.MaxStreams, DefaultMaxStreams)
+	c.OwnConnections = cmp.Or(c.OwnConnections, DefaultOwnConnections)
+	c.SharedConnections = cmp.Or(c.SharedConnections, DefaultSharedConnections)
 	c.IdleTimeout = cmp.Or(c.IdleTimeout, DefaultIdleTimeout)
 	return c
 }
@@ -139,7 +145,8 @@ func (c Config) Validate() error {
 		{"WaitFor", int64(c.WaitFor)},
 		{"InitialBackoff", int64(c.InitialBackoff)},
 		{"MaxBackoff", int64(c.MaxBackoff)},
-		{"MaxStreams", int64(c.MaxStreams)},
+		{"OwnConnections", int64(c.OwnConnections)},
+		{"SharedConnections", int64(c.SharedConnections)},
 		{"IdleTimeout", int64(c.IdleTimeout)},
 	} {
 		if setting.value < 0 {

@@ -35,7 +35,7 @@ func (w *writer) deliver(ctx context.Context, r *request, patient bool) *result 
 		case tooLarge:
 			d.split(rows, response, err)
 		default:
-			d.repeat(ctx, rows, st, o, err)
+			d.repeat(ctx, rows, st, response, o, err)
 		}
 	}
 	return &d.result
@@ -140,8 +140,20 @@ func (d *delivery) split(rows []pending, response *storagepb.AppendRowsResponse,
 }
 
 // repeat waits before the rows are appended again, unless there is no point.
-func (d *delivery) repeat(ctx context.Context, rows []pending, st *stream, o outcome, err error) {
+func (d *delivery) repeat(ctx context.Context, rows []pending, st *stream, response *storagepb.AppendRowsResponse, o outcome, err error) {
 	w, table := d.writer, d.request.key.table
+	if st != nil && st.shares() && response == nil && (o == permanent || o == schemaMismatch) {
+		// The connection failed, and with it the requests of all its tables: any of
+		// them may be the one. On a connection of its own there is no doubt.
+		w.streams.part(st)
+		w.streams.faults.note(ctx, table, o, err)
+		if err = d.patience.wait(ctx, transient, err); err == nil {
+			d.again(o, rows)
+			return
+		}
+		d.fail(rows, o, err)
+		return
+	}
 	if o == schemaMismatch {
 		fits, wrong := w.fits(ctx, d.request.key)
 		switch {
@@ -154,7 +166,7 @@ func (d *delivery) repeat(ctx context.Context, rows []pending, st *stream, o out
 			return
 		case wrong == nil && d.grows:
 			if st != nil {
-				w.streams.retire(st)
+				w.streams.part(st)
 			}
 			w.lags.note(d.request.key)
 			w.streams.faults.note(ctx, table, o, err)
@@ -164,10 +176,7 @@ func (d *delivery) repeat(ctx context.Context, rows []pending, st *stream, o out
 		}
 	}
 	if st != nil && w.spoils(o, err, d.patience) {
-		w.streams.retire(st)
-		if errors.Is(err, errSilent) {
-			st.line.cut()
-		}
+		w.streams.leaveFor(st, o, err)
 	}
 	if o != permanent {
 		if ctx.Err() == nil {
@@ -204,7 +213,7 @@ func (w *writer) spoils(o outcome, err error, p *patience) bool {
 
 // append sends rows once and waits for the answer. The stream is nil when none
 // could be had. The wait ends when the connection has said nothing for
-// AppendTimeout; a long queue of answered requests is no silence.
+// AppendTimeout; a long queue of answered requests is no silence, up to RetryFor.
 func (w *writer) append(ctx context.Context, r *request, rows []pending, alone bool) (*stream, *storagepb.AppendRowsResponse, time.Duration, error) {
 	key := r.key
 	if alone {
@@ -226,7 +235,7 @@ func (w *writer) append(ctx context.Context, r *request, rows []pending, alone b
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	sent := time.Now()
-	watch := st.watch(sent, w.config.AppendTimeout, cancel)
+	watch := st.line.watch(sent, w.config.AppendTimeout, w.config.RetryFor, cancel)
 	defer watch.Stop()
 	appended, err := st.writer.AppendRows(ctx, data)
 	if err != nil {
@@ -236,19 +245,21 @@ func (w *writer) append(ctx context.Context, r *request, rows []pending, alone b
 	if ctx.Err() != nil && response == nil {
 		return st, nil, 0, causeOf(ctx, err)
 	}
-	st.lastAnswer.Store(time.Now().UnixNano())
+	st.line.heard.Store(time.Now().UnixNano())
 	return st, response, time.Since(sent), err
 }
 
-// watch cancels a wait that began at start once the stream has been silent for
-// timeout.
-func (st *stream) watch(start time.Time, timeout time.Duration, cancel context.CancelCauseFunc) *time.Timer {
+// watch cancels a wait that began at start once the connection has been silent for
+// timeout, and in any case after atMost: answers come in order, so that one which does not
+// come while others do is lost.
+func (l *line) watch(start time.Time, timeout, atMost time.Duration, cancel context.CancelCauseFunc) *time.Timer {
 	var timer *time.Timer
 	armed := make(chan struct{})
-	timer = time.AfterFunc(timeout, func() {
+	timer = time.AfterFunc(min(timeout, atMost), func() {
 		<-armed
-		heard := max(start.UnixNano(), st.lastAnswer.Load())
-		if rest := timeout - time.Duration(time.Now().UnixNano()-heard); rest > 0 {
+		now := time.Now()
+		silent := now.Sub(time.Unix(0, max(start.UnixNano(), l.heard.Load())))
+		if rest := min(timeout-silent, atMost-now.Sub(start)); rest > 0 {
 			timer.Reset(rest)
 			return
 		}

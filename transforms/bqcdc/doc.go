@@ -23,10 +23,24 @@
 //
 // # Streams
 //
-// A process has one client for each endpoint, and one stream with a connection for
-// each table and schema. They outlive bundles, as Beam never tears a DoFn down;
-// idle ones and the least recently used of too many are closed. A stream's schema
+// A process has a stream for each table and schema that it writes. They outlive
+// bundles, as Beam never tears a DoFn down; idle ones are closed. A stream's schema
 // never changes, and managedwriter's own retries are off: see intercept.go.
+//
+// The first OwnConnections streams have a connection each, and those that come while
+// all are taken share SharedConnections others, rows with a sequence and plain ones
+// apart (invariant 6). A stream is bound to its connection until it is closed. What is
+// special about a shared connection:
+//
+//   - It ends for all its tables at once. Of an error that ended it nobody knows which
+//     table it is about: a table that got one that would fail its bundle gets a connection
+//     of its own next, and is believed there.
+//   - A new schema may be seen by new connections only: a table whose schema BigQuery's
+//     writers don't know gets one of its own next, too.
+//   - One that is silent, or that can't be opened, is replaced with all its streams.
+//
+// managedwriter never gives back the room in its flow control that a failed opening took.
+// A stream that waits for such room looks silent, and is replaced after AppendTimeout.
 //
 // # What an append comes to
 //
@@ -38,7 +52,7 @@
 //	schema_mismatch  SCHEMA_MISMATCH_EXTRA_FIELDS, NOT_FOUND, texts    a new stream, after a pause: the Write API sees a new table or column
 //	                                                                   minutes later than tables.get
 //	throttled        RESOURCE_EXHAUSTED                                a pause; the connection is kept
-//	transient        any other code, EOF, silence for AppendTimeout    a pause; a new stream unless it is the first time
+//	transient        any other code, EOF, silence for AppendTimeout    a pause; a new stream, or a new shared connection, unless it is the first time
 //	permanent        INVALID_ARGUMENT, PERMISSION_DENIED, …            the bundle fails with one error; the next one gets a new stream
 //
 // Pauses are random up to a limit that doubles. A request that makes no progress

@@ -3,6 +3,7 @@ package bqcdc
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"google.golang.org/grpc"
@@ -18,16 +19,18 @@ import (
 // deliver, with one policy and one classification.
 
 // line is a gRPC call option by which the interceptor knows whose connection it
-// opens. It holds what cuts the stream's connections: one, or two for the
-// seconds in which managedwriter replaces one.
+// opens. It holds what cuts the connections of a stream, or of the streams that share
+// one: one, or two for the seconds in which managedwriter replaces one.
 type line struct {
 	grpc.EmptyCallOption
+
+	heard atomic.Int64 // when BigQuery last answered on it, in nanoseconds since 1970
 
 	mu   sync.Mutex
 	cuts map[*connection]struct{}
 }
 
-// cut ends the stream's connections: what waits on them fails at once.
+// cut ends the connections: what waits on them fails at once.
 func (l *line) cut() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

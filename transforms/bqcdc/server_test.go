@@ -36,6 +36,8 @@ type writeServer struct {
 	mu          sync.Mutex
 	rows        map[string][][]byte // by table, in order of storage
 	connections int
+	live        int // connections that have not ended
+	mostLive    int
 	appends     int
 	largest     int // bytes of the largest request
 	first       []*storagepb.AppendRowsRequest
@@ -49,6 +51,7 @@ type appendCall struct {
 	nth        int // request of the connection, from 1
 	total      int // request of the server, from 1
 	table      string
+	descriptor string // the name of the message that describes the rows
 	rows       [][]byte
 }
 
@@ -90,8 +93,15 @@ func (s *writeServer) GetWriteStream(ctx context.Context, r *storagepb.GetWriteS
 func (s *writeServer) AppendRows(connection storagepb.BigQueryWrite_AppendRowsServer) error {
 	s.mu.Lock()
 	s.connections++
+	s.live++
+	s.mostLive = max(s.mostLive, s.live)
 	call := appendCall{ctx: connection.Context(), server: s, connection: s.connections}
 	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		s.live--
+		s.mu.Unlock()
+	}()
 	for {
 		r, err := connection.Recv()
 		if errors.Is(err, io.EOF) {
@@ -111,7 +121,12 @@ func (s *writeServer) AppendRows(connection storagepb.BigQueryWrite_AppendRowsSe
 		s.mu.Unlock()
 		if name := r.GetWriteStream(); name != "" {
 			parts := strings.Split(name, "/")
-			call.table = parts[1] + "." + parts[3] + "." + parts[5]
+			if table := parts[1] + "." + parts[3] + "." + parts[5]; table != call.table {
+				call.table, call.descriptor = table, ""
+			}
+		}
+		if d := r.GetProtoRows().GetWriterSchema().GetProtoDescriptor(); d != nil {
+			call.descriptor = d.GetName()
 		}
 		call.rows = r.GetProtoRows().GetRows().GetSerializedRows()
 		if s.answer != nil {
@@ -285,15 +300,16 @@ func shutdown(s *streams) {
 	processStreams.Unlock()
 	// The requests of failed bundles end too, some time after their bundle.
 	_ = s.requests.Acquire(context.Background(), int64(s.endpoint.inflightRequests))
-	for !s.room.TryAcquire(int64(s.endpoint.maxStreams)) {
+	for open := true; open || !s.room.TryAcquire(int64(s.endpoint.ownConnections)); {
 		s.mu.Lock()
 		for _, st := range s.open {
 			if st.users == 0 {
 				s.drop(st)
 			}
 		}
+		open = len(s.open) > 0
 		s.mu.Unlock()
 		time.Sleep(time.Millisecond)
 	}
-	_ = s.client.Close()
+	_ = s.own.client.Close()
 }

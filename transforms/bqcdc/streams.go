@@ -29,39 +29,42 @@ type streamKey struct {
 	private uint64
 }
 
-// stream is one managedwriter stream and its connection.
+// stream is one managedwriter stream, on a connection of its own or on a shared one.
 type stream struct {
 	key    streamKey
-	line   *line
-	opened chan struct{}                // closed when managed or err is set
+	opened chan struct{}                // closed when writer or err is set
 	err    error                        // why it could not be opened
 	writer *managedwriter.ManagedStream // nil unless opened
-
-	lastAnswer atomic.Int64 // when BigQuery last answered, in nanoseconds since 1970
+	line   *line                        // of its connection
 
 	// Guarded by streams.mu.
+	trunk    *trunk // nil until it is known which
 	users    int
 	lastUsed time.Time
 	retired  bool // no longer in streams.open; closed when users is 0
 }
 
-// streams is the process's client of one endpoint, with its open streams and
+// shares reports whether the stream's connection is that of other streams too.
+func (st *stream) shares() bool { return st.trunk.line != nil }
+
+// streams is the process's clients of one endpoint, with its open streams and
 // what bounds the requests in flight. Beam never tears a DoFn down, so that it
 // lives as long as the process.
 type streams struct {
 	endpoint endpoint
-	client   *managedwriter.Client
+	own      *trunk // of the streams that have a connection each
 	requests *semaphore.Weighted
 	bytes    *semaphore.Weighted
-	room     *semaphore.Weighted // one for each stream that may be open
-	opening  chan struct{}       // holds a token while a stream is being opened: managedwriter opens one at a time, and waits without a deadline
+	room     *semaphore.Weighted // one for each connection that a stream may have of its own
 
 	faults   faults
-	privates atomic.Uint64 // numbers the streams that are not shared
+	privates atomic.Uint64 // numbers the streams of one append
 
 	mu      sync.Mutex
 	open    map[streamKey]*stream
-	waiting int // streams that wait for room
+	shared  map[bool][]*trunk      // by whether for plain rows (invariant 6)
+	apart   map[streamKey]struct{} // what is to be opened on a connection of its own next
+	waiting int                    // streams that wait for room
 	swept   time.Time
 }
 
@@ -71,7 +74,7 @@ func (s *streams) acquire(ctx context.Context, key streamKey, descriptor *descri
 	s.mu.Lock()
 	st := s.open[key]
 	if st == nil {
-		st = &stream{key: key, line: new(line), opened: make(chan struct{})}
+		st = &stream{key: key, opened: make(chan struct{})}
 		st.users++ // the opener's
 		s.open[key] = st
 		go s.dial(context.WithoutCancel(ctx), st, descriptor)
@@ -92,59 +95,71 @@ func (s *streams) acquire(ctx context.Context, key streamKey, descriptor *descri
 	}
 }
 
-// dial opens st, once there is room for it. The context that managedwriter keeps
-// for the stream's life ends early if that takes too long.
+// dial opens st, once there is a connection for it. The context that managedwriter
+// keeps for the stream's life ends early if that takes too long.
 func (s *streams) dial(ctx context.Context, st *stream, descriptor *descriptorpb.DescriptorProto) {
 	defer s.release(st)
 	defer close(st.opened)
 	ctx, cancel := context.WithCancelCause(ctx)
 	late := time.AfterFunc(s.endpoint.openTimeout, func() { cancel(errSilent) })
 	defer late.Stop()
-	fail := func(err error) {
+	writer, err := s.newStream(ctx, st, descriptor)
+	if err != nil {
 		cancel(err)
 		st.err = fmt.Errorf("opening the default stream: %w", err)
 		s.retire(st)
-	}
-	if err := s.makeRoom(ctx); err != nil {
-		fail(err)
-		return
-	}
-	select {
-	case s.opening <- struct{}{}:
-		defer func() { <-s.opening }()
-	case <-ctx.Done():
-		s.room.Release(1)
-		fail(context.Cause(ctx))
-		return
-	}
-	writer, err := s.client.NewManagedStream(ctx,
-		managedwriter.WithType(managedwriter.DefaultStream),
-		managedwriter.WithDestinationTable(resourceName(st.key.table)),
-		managedwriter.WithSchemaDescriptor(descriptor),
-		managedwriter.WithTraceID("beamcdc:"+s.endpoint.traceID),
-		managedwriter.WithMaxInflightRequests(s.endpoint.inflightRequests),
-		managedwriter.EnableWriteRetries(false), // deliver retries; the library's retries never end once a stream is closed
-		managedwriter.WithAppendRowsCallOption(gax.WithGRPCOptions(st.line, grpc.MaxCallRecvMsgSize(10<<20))),
-	)
-	if err != nil {
-		s.room.Release(1)
-		fail(causeOf(ctx, err))
 		return
 	}
 	st.writer = writer
 }
 
-// makeRoom waits until one more stream may be open, for which the one unused
-// longest is closed, or the next that is no longer in use.
-func (s *streams) makeRoom(ctx context.Context) error {
-	if s.room.TryAcquire(1) {
-		return nil
+func (s *streams) newStream(ctx context.Context, st *stream, descriptor *descriptorpb.DescriptorProto) (*managedwriter.ManagedStream, error) {
+	t, err := s.place(ctx, st)
+	if err != nil {
+		return nil, err
 	}
+	select {
+	case t.opening <- struct{}{}:
+		defer func() { <-t.opening }()
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	if err := s.connect(ctx, t); err != nil {
+		return nil, err
+	}
+	options := []managedwriter.WriterOption{
+		managedwriter.WithType(managedwriter.DefaultStream),
+		managedwriter.WithDestinationTable(resourceName(st.key.table)),
+		managedwriter.WithSchemaDescriptor(descriptor),
+		managedwriter.WithTraceID("beamcdc:" + s.endpoint.traceID),
+		managedwriter.EnableWriteRetries(false), // deliver retries; the library's retries never end once a stream is closed
+	}
+	st.line = t.line
+	if st.line == nil { // the options of a shared connection are the client's
+		st.line = new(line)
+		options = append(options, managedwriter.WithMaxInflightRequests(s.endpoint.inflightRequests),
+			managedwriter.WithAppendRowsCallOption(callOption(st.line)))
+	}
+	writer, err := t.client.NewManagedStream(ctx, options...)
+	if err != nil {
+		return nil, causeOf(ctx, err)
+	}
+	return writer, nil
+}
+
+// callOption is that of the AppendRows calls of the connections of l.
+func callOption(l *line) gax.CallOption {
+	return gax.WithGRPCOptions(l, grpc.MaxCallRecvMsgSize(10<<20))
+}
+
+// makeRoom waits until one more stream may have a connection of its own, for which the
+// one unused longest is closed, or the next that is no longer in use.
+func (s *streams) makeRoom(ctx context.Context) error {
 	s.mu.Lock()
 	s.waiting++
 	var oldest *stream
 	for _, st := range s.open {
-		if st.users == 0 && (oldest == nil || st.lastUsed.Before(oldest.lastUsed)) {
+		if st.users == 0 && st.trunk == s.own && (oldest == nil || st.lastUsed.Before(oldest.lastUsed)) {
 			oldest = st
 		}
 	}
@@ -157,7 +172,7 @@ func (s *streams) makeRoom(ctx context.Context) error {
 	s.waiting--
 	s.mu.Unlock()
 	if err != nil {
-		return fmt.Errorf("%w: all %d streams are in use", context.Cause(ctx), s.endpoint.maxStreams)
+		return fmt.Errorf("%w: all %d connections are in use", context.Cause(ctx), s.endpoint.ownConnections)
 	}
 	return nil
 }
@@ -172,7 +187,7 @@ func (s *streams) release(st *stream) {
 	case st.users > 0:
 	case st.retired:
 		s.close(st)
-	case s.waiting > 0:
+	case s.waiting > 0 && st.trunk == s.own:
 		s.drop(st)
 	}
 	if st.lastUsed.Sub(s.swept) > s.endpoint.sweepPeriod {
@@ -214,14 +229,30 @@ func (s *streams) drop(st *stream) {
 
 // close ends an unused stream on another goroutine. Close reports io.EOF for
 // success, and there is nothing to do about anything else. Cutting first lets go
-// of the locks that Close waits for.
+// of the locks that Close waits for. The caller holds mu.
 func (s *streams) close(st *stream) {
-	if st.writer == nil {
-		return
+	t, end := st.trunk, func() {
+		if st.writer != nil {
+			_ = st.writer.Close()
+		}
 	}
-	go func() {
-		st.line.cut()
-		_ = st.writer.Close()
-		s.room.Release(1)
-	}()
+	switch {
+	case t == nil: // there was no connection for it
+	case t == s.own:
+		go func() {
+			if st.writer != nil {
+				st.line.cut()
+			}
+			end()
+			s.room.Release(1)
+		}()
+	case s.leave(t):
+		go func() {
+			t.line.cut()
+			end()
+			t.close()
+		}()
+	default:
+		go end()
+	}
 }

@@ -28,42 +28,6 @@ func rowsOf(n int) []change.Row {
 	return rows
 }
 
-// Case 95: many tables, few connections, over a server that allows a hundred
-// streams on a channel and queues the next without a word.
-func TestStreams_manyTables(t *testing.T) {
-	s := newWriteServer(t, grpc.MaxConcurrentStreams(100))
-	var open, most atomic.Int64
-	s.answer = func(a *appendCall) (*storagepb.AppendRowsResponse, error) {
-		if a.nth == 1 {
-			now := open.Add(1)
-			for old := most.Load(); now > old && !most.CompareAndSwap(old, now); old = most.Load() {
-			}
-			context.AfterFunc(a.ctx, func() { open.Add(-1) })
-		}
-		return nil, nil
-	}
-	c := testConfig(s)
-	c.MaxStreams = 20
-	w := newTestWriter(t, c)
-	rows := rowsOf(200)
-	for round := range 2 {
-		got, err := write(t, w, rows...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(got.acknowledged) != len(rows) {
-			t.Errorf("round %d: %d rows acknowledged, want %d", round, len(got.acknowledged), len(rows))
-		}
-	}
-	w.streams.mu.Lock()
-	left := len(w.streams.open)
-	w.streams.mu.Unlock()
-	// The server hears of a closed connection a little later.
-	if left > 20 || most.Load() > 40 {
-		t.Errorf("%d streams are open, %d connections were at once, want 20 at most", left, most.Load())
-	}
-}
-
 func TestStreams_idleOnesAreClosed(t *testing.T) {
 	s := newWriteServer(t)
 	c := testConfig(s)
@@ -129,29 +93,36 @@ func TestStreams_openingHangs(t *testing.T) {
 	wantOutcome(t, got, []string{"1", "2"}, nil)
 }
 
-// A server that is away when a stream is to be opened, or opened again, is waited
-// for; nothing is left behind that waits on.
-func TestStreams_serverAway(t *testing.T) {
+// newRestartedServer returns a server that is away until serve is called, whenever the
+// one that serve returned is stopped.
+func newRestartedServer(t *testing.T) (s *writeServer, serve func() *grpc.Server) {
+	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	addr := listener.Addr().String()
 	_ = listener.Close()
-	away := &writeServer{addr: addr, rows: make(map[string][][]byte)}
-	c := testConfig(away)
-	c.RetryFor = time.Minute
-	w := newTestWriter(t, c)
-	serve := func() *grpc.Server {
+	s = &writeServer{addr: addr, rows: make(map[string][][]byte)}
+	return s, func() *grpc.Server {
 		listener, err := net.Listen("tcp", addr)
 		if err != nil {
 			t.Fatal(err)
 		}
 		server := grpc.NewServer()
-		storagepb.RegisterBigQueryWriteServer(server, away)
+		storagepb.RegisterBigQueryWriteServer(server, s)
 		go func() { _ = server.Serve(listener) }()
 		return server
 	}
+}
+
+// A server that is away when a stream is to be opened, or opened again, is waited
+// for; nothing is left behind that waits on.
+func TestStreams_serverAway(t *testing.T) {
+	away, serve := newRestartedServer(t)
+	c := testConfig(away)
+	c.RetryFor = time.Minute
+	w := newTestWriter(t, c)
 	for round := range 3 {
 		// The client waits a second before it dials again.
 		var server *grpc.Server
