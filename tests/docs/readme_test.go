@@ -38,72 +38,93 @@ func blocks(t *testing.T, name string) []block {
 			found[len(found)-1].text += line
 		}
 	}
-	if inside || len(found) == 0 {
-		t.Fatalf("%s: no code block, or one without an end", name)
+	if inside {
+		t.Fatalf("%s: a code block without an end", name)
 	}
 	return found
 }
 
-// Each command of a block marked sh works as it stands; where a block marked text
-// follows, that is what it prints. Blocks marked console need an account, or go on
-// until interrupted; other tests run what they show.
-func TestREADME_commands(t *testing.T) {
+// pages are the README and those of docs/.
+func pages(t *testing.T) []string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
+	if err != nil || len(found) < 5 {
+		t.Fatalf("docs has %d pages: %v", len(found), err)
+	}
+	names := []string{"README.md"}
+	for _, page := range found {
+		names = append(names, filepath.Join("docs", filepath.Base(page)))
+	}
+	return names
+}
+
+// Each command of a block marked sh works as it stands, in the project's folder; where a
+// block marked text follows, that is what it prints. Blocks marked console need an
+// account, take minutes or go on until interrupted; other tests run what they show.
+func TestCommands(t *testing.T) {
 	temporary := t.TempDir()
-	all := blocks(t, "README.md")
-	ran := 0
-	for i, b := range all {
-		if b.language != "sh" {
-			continue
-		}
-		for command := range strings.Lines(b.text) {
-			command = strings.TrimSpace(command)
-			if command == "go test ./..." {
-				continue // it is running
-			}
-			ran++
-			// The binary that the README builds goes to a folder of the test's.
-			inPlace := strings.NewReplacer("-o launch", "-o "+temporary+"/launch", "./launch ", temporary+"/launch ").Replace(command)
-			cmd := exec.CommandContext(t.Context(), "sh", "-c", inPlace)
-			cmd.Dir = root
-			var stderr strings.Builder
-			cmd.Stderr = &stderr
-			stdout, err := cmd.Output()
-			if err != nil {
-				t.Errorf("%s: %v\n%s", command, err, stderr.String())
+	ran := make(map[string]string) // what a command printed
+	for _, page := range pages(t) {
+		all := blocks(t, page)
+		for i, b := range all {
+			if b.language != "sh" {
 				continue
 			}
-			if i+1 < len(all) && all[i+1].language == "text" {
-				if diff := cmp.Diff(all[i+1].text, string(stdout)); diff != "" {
-					t.Errorf("%s prints something else than README.md shows (-README +printed):\n%s", command, diff)
+			for command := range strings.Lines(b.text) {
+				command = strings.TrimSpace(command)
+				if command == "go test ./..." {
+					continue // it is running
+				}
+				stdout, done := ran[command]
+				if !done {
+					// The binary that the README builds goes to a folder of the test's.
+					inPlace := strings.NewReplacer("-o launch", "-o "+temporary+"/launch", "./launch ", temporary+"/launch ").Replace(command)
+					cmd := exec.CommandContext(t.Context(), "sh", "-c", inPlace)
+					cmd.Dir = root
+					var stderr strings.Builder
+					cmd.Stderr = &stderr
+					printed, err := cmd.Output()
+					if err != nil {
+						t.Errorf("%s: %s: %v\n%s", page, command, err, stderr.String())
+					}
+					stdout, ran[command] = string(printed), string(printed)
+				}
+				if i+1 < len(all) && all[i+1].language == "text" {
+					if diff := cmp.Diff(all[i+1].text, stdout); diff != "" {
+						t.Errorf("%s prints something else than %s shows (-page +printed):\n%s", command, page, diff)
+					}
 				}
 			}
 		}
 	}
-	if ran < 4 {
-		t.Errorf("only %d commands were found in README.md", ran)
+	if len(ran) < 4 {
+		t.Errorf("only %d commands were found", len(ran))
 	}
 }
 
-func TestREADME_configurations(t *testing.T) {
+// Each block marked yaml that has a source is a whole configuration, and a good one.
+func TestConfigurations(t *testing.T) {
 	found := 0
-	for _, b := range blocks(t, "README.md") {
-		if b.language != "yaml" {
-			continue
-		}
-		found++
-		name := filepath.Join(t.TempDir(), "pipeline.yaml")
-		if err := os.WriteFile(name, []byte(b.text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		options, err := pipeline.Load(name)
-		if err == nil {
-			err = options.Validate()
-		}
-		if err != nil {
-			t.Errorf("%v\nin\n%s", err, b.text)
+	for _, page := range pages(t) {
+		for _, b := range blocks(t, page) {
+			if b.language != "yaml" || !strings.Contains(b.text, "source: {subscription") && !strings.HasPrefix(b.text, "source:\n") {
+				continue
+			}
+			found++
+			name := filepath.Join(t.TempDir(), "pipeline.yaml")
+			if err := os.WriteFile(name, []byte(b.text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			options, err := pipeline.Load(name)
+			if err == nil {
+				err = options.Validate()
+			}
+			if err != nil {
+				t.Errorf("%s: %v\nin\n%s", page, err, b.text)
+			}
 		}
 	}
-	if found == 0 {
-		t.Error("README.md shows no configuration")
+	if found < 3 {
+		t.Errorf("only %d configurations were found", found)
 	}
 }
