@@ -84,7 +84,7 @@ func (o *Options) store(s beam.Scope, letters ...beam.PCollection) []beam.PColle
 	writer := o.letterWriter()
 	receipts := make([]beam.PCollection, len(letters))
 	for i := range letters {
-		rows := deadletter.Rows(s, writer.Catalog, letters[i])
+		rows := deadletter.Rows(s, writer.Catalog, o.protection(), letters[i])
 		written, refused := bqcdc.Write(s, writer, rows)
 		deadletter.Refused(s, refused)
 		receipts[i] = written

@@ -39,6 +39,9 @@ func Check(ctx context.Context, o Options) []error {
 	for _, err := range o.checkSteps(ctx) {
 		report("the enrichment", err)
 	}
+	if !o.RunnerOwnsSource { // else the key is the workers' to read
+		report("the dead letters", deadletter.CheckKey(ctx, o.protection()))
+	}
 	if o.DeadLetters.Table == "" {
 		report("the dead letters", o.deadLetters().Check(ctx))
 	} else {

@@ -14,6 +14,7 @@ import (
 	"beamcdc/transforms/fill"
 	"beamcdc/transforms/keyed"
 	"beamcdc/transforms/pubsubsource"
+	"beamcdc/transforms/secret"
 )
 
 const defaultWindow = 5 * time.Second
@@ -160,7 +161,17 @@ func (o *Options) deadLetters() deadletter.Config {
 		Plaintext:       o.Runtime.PubSubPlaintext,
 		AllowPlaintext:  o.Runtime.AllowPlaintext,
 		MaxPublishBytes: o.Runtime.MaxPublishBytes,
+		Protection:      o.protection(),
 	}
+}
+
+// protection is what dead letters hold of their messages.
+func (o *Options) protection() deadletter.Protection {
+	p := deadletter.Protection{Data: o.DeadLetters.Data}
+	if o.DeadLetters.Key != "" {
+		p.Key, _ = secret.Parse(o.DeadLetters.Key) // Validate reports why it can't be read
+	}
+	return p
 }
 
 // project is the project of tables that name none.

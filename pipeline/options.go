@@ -44,6 +44,9 @@ type DeadLetters struct {
 	Topic     string // projects/PROJECT/topics/NAME
 	Table     string // [project.]dataset.table
 	Directory string // on the worker's file system
+
+	Data string // what is stored of messages: "keep", the default, "redact" or "encrypt"
+	Key  string // where the key of "encrypt" is: projects/P/secrets/S, env:NAME, or a file on the workers
 }
 
 // Runtime is what differs from one environment to the next: addresses and

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"beamcdc/schemas/envelope"
+	"beamcdc/transforms/deadletter"
 )
 
 // What help and templates show of a setting besides its help: all of it follows from
@@ -80,6 +81,8 @@ func (s Setting) Words() []string {
 		return slices.Clone(envelope.Formats())
 	case "unlisted_tables":
 		return []string{"reject", "filter"}
+	case "dead_letters.data":
+		return slices.Clone(deadletter.DataWords)
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"beamcdc/internal/endpoint"
 	"beamcdc/schemas/envelope"
+	"beamcdc/transforms/deadletter"
 )
 
 // Setting is one scalar of the configuration. Settings is the one table of
@@ -71,6 +72,12 @@ var settings = []Setting{
 	setting("dead_letters.directory", "dead_letter_directory", "",
 		"Directory for dead letters on the worker's file system, a JSON file each.",
 		func(o *Options) any { return &o.DeadLetters.Directory }),
+	setting("dead_letters.data", "dead_letter_data", deadletter.DataKeep,
+		"What dead letters hold of their messages' data, attributes and ordering keys: keep has them, redact leaves them out, encrypt encrypts them.",
+		func(o *Options) any { return &o.DeadLetters.Data }),
+	setting("dead_letters.key", "dead_letter_key", "",
+		"Where the key is that dead letters are encrypted by: projects/PROJECT/secrets/NAME, env:VARIABLE or a file on the workers.",
+		func(o *Options) any { return &o.DeadLetters.Key }),
 	setting("runtime.project", "bigquery_project", "",
 		"Project of tables that name none. Defaults to the subscription's.",
 		func(o *Options) any { return &o.Runtime.Project }),

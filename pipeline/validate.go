@@ -7,8 +7,10 @@ import (
 
 	"beamcdc/internal/endpoint"
 	"beamcdc/schemas/envelope"
+	"beamcdc/transforms/deadletter"
 	"beamcdc/transforms/decode"
 	"beamcdc/transforms/pubsubsource"
+	"beamcdc/transforms/secret"
 )
 
 // Validate returns everything that is wrong with the options as Findings, what
@@ -107,9 +109,27 @@ func (o *Options) validateDeadLetters(report reporter) {
 	if d.Directory != "" && o.RunnerOwnsSource {
 		report("dead_letters.directory", "workers of this runner have no file system that lasts; use topic or table")
 	}
+	o.validateProtection(report)
 	if d.Topic != "" {
 		if err := o.deadLetters().Validate(); err != nil && given == 1 {
 			report("dead_letters.topic", "%v", err)
+		}
+	}
+}
+
+// validateProtection reports what is wrong with what dead letters hold of messages.
+func (o *Options) validateProtection(report reporter) {
+	d := o.DeadLetters
+	switch {
+	case d.Data != "" && !slices.Contains(deadletter.DataWords, d.Data):
+		report("dead_letters.data", "%q is none of %s", d.Data, strings.Join(deadletter.DataWords, ", "))
+	case d.Data == deadletter.DataEncrypt && d.Key == "":
+		report("dead_letters.data", "encrypt needs dead_letters.key: projects/PROJECT/secrets/NAME, env:VARIABLE or a file on the workers")
+	case d.Data != deadletter.DataEncrypt && d.Key != "":
+		report("dead_letters.key", "it has a meaning with dead_letters.data: encrypt only")
+	case d.Key != "":
+		if _, err := secret.Parse(d.Key); err != nil {
+			report("dead_letters.key", "%v", err)
 		}
 	}
 }

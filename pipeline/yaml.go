@@ -115,6 +115,8 @@ func (y *reader) document(node ast.Node) {
 				"topic":     y.scalar(&o.DeadLetters.Topic),
 				"table":     y.scalar(&o.DeadLetters.Table),
 				"directory": y.scalar(&o.DeadLetters.Directory),
+				"data":      y.scalar(&o.DeadLetters.Data),
+				"key":       y.scalar(&o.DeadLetters.Key),
 			})
 		},
 		"runtime": func(node ast.Node, key string) {

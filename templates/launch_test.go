@@ -32,7 +32,7 @@ var parameters = map[string]string{
 	"flat_prefix": "__", "flat_fields": "op,lsn", "avro_schema": "gs://bucket/config/schema.avsc", "schema_registry": "http://127.0.0.1:1",
 	"schema_registry_auth_file": "/etc/registry", "create_tables": "true", "unlisted_tables": "reject", "window": "1s",
 	"dead_letter_topic": "projects/demo/topics/shop-changes-dead", "dead_letter_table": "ops.dead_letters", "bigquery_project": "demo", "bigquery_location": "EU",
-	"bigquery_rest_endpoint": "", "bigquery_grpc_endpoint": "", "bigquery_plaintext": "true", "pubsub_endpoint": "", "pubsub_plaintext": "true", "allow_plaintext": "true",
+	"bigquery_rest_endpoint": "", "bigquery_grpc_endpoint": "", "bigquery_plaintext": "true", "pubsub_endpoint": "", "pubsub_plaintext": "true", "allow_plaintext": "true", "dead_letter_data": "keep", "dead_letter_key": "",
 	"target_request_bytes": "2097152", "max_request_bytes": "9000000", "max_publish_bytes": "10000000", "retry_for": "1m", "finish_for": "1m30s", "truncate_wait": "10s", "trace_id": "shop",
 }
 

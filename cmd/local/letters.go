@@ -15,7 +15,12 @@ import (
 
 // letters reads this run's dead letters back from where the configuration has
 // them stored.
-func (s *system) letters(ctx context.Context) ([]letter, error) {
+func (s *system) letters(ctx context.Context) (found []letter, err error) {
+	if key := s.options.DeadLetters.Key; key != "" {
+		if s.opener, err = deadletter.OpenKey(ctx, key); err != nil {
+			return nil, err
+		}
+	}
 	switch to := s.options.DeadLetters; {
 	case to.Topic != "":
 		return s.topicLetters()
@@ -50,7 +55,18 @@ func (s *system) topicLetters() ([]letter, error) {
 		found = append(found, stored)
 		delete(pieces, id)
 	}
-	return lettersOf(found), nil
+	return s.shown(found), nil
+}
+
+// shown returns what is shown of letters: of those that are encrypted what the
+// configuration's key opens, and of the redacted ones no data.
+func (s *system) shown(stored []deadletter.Stored) []letter {
+	for i := range stored {
+		if err := s.opener.Open(&stored[i]); err != nil {
+			stored[i].DataBase64 = nil
+		}
+	}
+	return lettersOf(stored)
 }
 
 // lettersOf returns what is shown of letters, those of messages that are stored by
@@ -86,7 +102,7 @@ func (s *system) directoryLetters() ([]letter, error) {
 		return nil, fmt.Errorf("reading %s: %w", s.options.DeadLetters.Directory, err)
 	}
 	stored = slices.DeleteFunc(stored, func(l deadletter.Stored) bool { return l.PublishTime.Before(s.started) })
-	return lettersOf(stored), nil
+	return s.shown(stored), nil
 }
 
 // tableLetters joins the pieces of letters that were too large for one row. It
@@ -112,6 +128,7 @@ func (s *system) tableLetters(ctx context.Context) ([]letter, error) {
 			MessageID   string    `json:"message_id"`
 			PublishTime time.Time `json:"publish_time"`
 			Data        []byte    `json:"data"`
+			Attributes  string    `json:"attributes"` // the text of a JSON column
 		}
 		if err := json.Unmarshal(row, &stored); err != nil {
 			return nil, fmt.Errorf("reading a dead letter from %v: %w", name, err)
@@ -122,13 +139,20 @@ func (s *system) tableLetters(ctx context.Context) ([]letter, error) {
 			last := &found[len(found)-1]
 			last.DataBase64 = append(last.DataBase64, stored.Data...)
 		default:
-			found = append(found, deadletter.Stored{
+			l := deadletter.Stored{
 				Stage: stored.Stage, Reason: stored.Reason, Error: stored.Error,
 				Table: stored.SourceTable, DataBase64: stored.Data, DataLeftOut: stored.Pieces == 0, MessageID: stored.MessageID,
-			})
+			}
+			if stored.Attributes != "" {
+				if err := json.Unmarshal([]byte(stored.Attributes), &l.Attributes); err != nil {
+					return nil, fmt.Errorf("reading a dead letter's attributes from %v: %w", name, err)
+				}
+			}
+			deadletter.TableForm(&l)
+			found = append(found, l)
 		}
 	}
-	return lettersOf(found), nil
+	return s.shown(found), nil
 }
 
 // sortLetters sorts letters by the order in which their messages were published;

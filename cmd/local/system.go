@@ -15,6 +15,7 @@ import (
 	"beamcdc/cmd/local/embeddedpubsub"
 	"beamcdc/emulator"
 	"beamcdc/pipeline"
+	"beamcdc/transforms/deadletter"
 	"beamcdc/transforms/pubsubsource"
 )
 
@@ -32,6 +33,7 @@ type system struct {
 	topic    string // that the messages are published to
 	pubsub   *embeddedpubsub.Server
 	bigquery *emulator.Server
+	opener   *deadletter.Opener // of encrypted dead letters; nil for none
 	started  time.Time
 }
 
@@ -83,7 +85,7 @@ func (s *system) run(messages []*pubsubpb.PubsubMessage) (r result, err error) {
 // defaultDeadLetters gives the dead letters a directory, removed at the end, if
 // the configuration names no place for them.
 func (s *system) defaultDeadLetters() (remove func(), err error) {
-	if s.options.DeadLetters != (pipeline.DeadLetters{}) {
+	if to := s.options.DeadLetters; to.Topic != "" || to.Table != "" || to.Directory != "" {
 		return func() {}, nil
 	}
 	directory, err := os.MkdirTemp("", "beamcdc-dead-letters-*")

@@ -25,11 +25,13 @@ func init() {
 
 // directoryFn stores each letter as a JSON file.
 type directoryFn struct {
-	Directory string // on the file system of the worker
+	Directory  string // on the file system of the worker
+	Protection Protection
 
-	counters counters
-	sharing  sharing
-	stored   []stamped // whose files are written, but not yet their directory
+	protector protector
+	counters  counters
+	sharing   sharing
+	stored    []stamped // whose files are written, but not yet their directory
 }
 
 // stamped is what a stored letter releases, and its event time.
@@ -39,11 +41,12 @@ type stamped struct {
 }
 
 // Setup creates the directory.
-func (f *directoryFn) Setup() error {
-	if err := os.MkdirAll(f.Directory, 0o755); err != nil {
+func (f *directoryFn) Setup(ctx context.Context) (err error) {
+	if err := os.MkdirAll(f.Directory, 0o700); err != nil {
 		return fmt.Errorf("creating the directory of dead letters: %w", err)
 	}
-	return nil
+	f.protector, err = newProtector(ctx, f.Protection)
+	return err
 }
 
 // StartBundle forgets what a failed bundle left.
@@ -54,7 +57,11 @@ func (f *directoryFn) StartBundle(_ func(beam.EventTime, change.Receipt)) {
 // ProcessElement writes the letter's file or files.
 func (f *directoryFn) ProcessElement(ctx context.Context, ts beam.EventTime, l Letter, _ func(beam.EventTime, change.Receipt)) error {
 	f.sharing.complete(&l)
-	for _, item := range l.items() { // the message before the letter that refers to it
+	items, err := l.items(&f.protector)
+	if err != nil {
+		return fmt.Errorf("storing the dead letter of message %s: %w", l.Message.ID, err)
+	}
+	for _, item := range items { // the message before the letter that refers to it
 		if err := writeFile(f.Directory, &item); err != nil {
 			return fmt.Errorf("storing the dead letter of message %s: %w", l.Message.ID, err)
 		}
@@ -106,7 +113,7 @@ func writeFile(directory string, l *Letter) (err error) {
 		_ = file.Close()
 		return err
 	}
-	if err := file.Chmod(0o644); err != nil {
+	if err := file.Chmod(0o600); err != nil {
 		_ = file.Close()
 		return err
 	}
@@ -155,7 +162,7 @@ func fileName(l *Letter) string {
 
 // checkDirectory reports whether letters can be stored in the directory, which it creates.
 func checkDirectory(directory string) error {
-	if err := os.MkdirAll(directory, 0o755); err != nil {
+	if err := os.MkdirAll(directory, 0o700); err != nil {
 		return fmt.Errorf("creating the directory of dead letters: %w", err)
 	}
 	probe, err := os.CreateTemp(directory, ".check-*.tmp")

@@ -26,7 +26,7 @@
 //	beamcdc_ordering_key  its ordering key; the letter has none, so that letters don't wait for each other
 //	beamcdc_part          which of the message's changes failed, from 0
 //	beamcdc_replays       how often it had been published again
-//	beamcdc_data          "left_out": see below
+//	beamcdc_data          "left_out", "redacted" or "encrypted": see below
 //	beamcdc_form          "json": the data is the letter as its file would be
 //	beamcdc_piece         "1/2" of a message that is too large with these attributes:
 //	                      the letter comes in several messages, each with a part of the data
@@ -44,6 +44,12 @@
 // Where the runner acks nobody has: neither a worker that the row came to, nor Pub/Sub
 // after the ack; and to store each such message in advance, for the few that fail, would
 // double what large transactions cost. Such a letter has the ID alone.
+//
+// [Protection] may leave the message's data, attributes and ordering key out, or encrypt
+// the three together (AES-256-GCM, or Tink's keysets, bound to the message's ID): then
+// data_form, beamcdc_data or, in a table, the attribute beamcdc_data says "redacted" or
+// "encrypted". There is no hash of what was left out: a row of which all is known but a
+// few digits could be guessed by it. The message's ID and time find it at the source.
 //
 // # How to replay
 //

@@ -29,6 +29,10 @@ type Letter struct {
 	// carry it: it is stored by itself, and this letter without it.
 	Shared bool
 
+	// DataForm is what became of the message before it was stored: see Stored.DataForm.
+	// It is no part of the coding.
+	DataForm string
+
 	// Receipts are the parts of messages that come to rest with this letter: its
 	// own and, for a row that had superseded others, theirs. They are released
 	// only once the letter is stored. Empty where the runner acks.

@@ -26,7 +26,20 @@ const StageMessage = "message"
 
 // items returns what is stored of the letter: it, or the message with its data and
 // the letter without.
-func (l *Letter) items() []Letter {
+func (l *Letter) items(p *protector) ([]Letter, error) {
+	items := l.parts()
+	for i := range items {
+		if err := p.protect(&items[i]); err != nil {
+			return nil, err
+		}
+	}
+	if p.redact {
+		items = items[len(items)-1:] // of the message by itself nothing is left
+	}
+	return items, nil
+}
+
+func (l *Letter) parts() []Letter {
 	if !l.Shared {
 		return []Letter{*l}
 	}

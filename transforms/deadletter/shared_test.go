@@ -26,7 +26,7 @@ func TestSharing(t *testing.T) {
 			var items []Letter
 			for _, l := range letters {
 				s.complete(&l)
-				items = append(items, l.items()...)
+				items = append(items, l.parts()...)
 			}
 			if len(items) != 3 || items[0].Stage != StageMessage || string(items[0].Message.Data) != string(data) || items[0].ID() != "9/message/0" {
 				t.Errorf("%s: stored are %+v", name, items)
@@ -76,7 +76,7 @@ func TestKeeper(t *testing.T) {
 func TestReadDirectory_shared(t *testing.T) {
 	directory := t.TempDir()
 	l := Letter{Message: change.Message{ID: "9", Data: []byte{0xff, 1}}, Shared: true, Stage: "encode", Part: 4}
-	for _, item := range l.items() {
+	for _, item := range l.parts() {
 		if err := writeFile(directory, &item); err != nil {
 			t.Fatal(err)
 		}

@@ -27,16 +27,19 @@ type Stored struct {
 	Attributes  map[string]string `json:"attributes,omitempty"`
 	Replays     uint32            `json:"replays,omitempty"` // how often the message had been published again
 	// DataLeftOut says that the message's data is where the stage is StageMessage.
-	DataLeftOut bool    `json:"data_left_out,omitempty"`
-	DataBase64  []byte  `json:"data_base64"`    // the original bytes
-	Data        *string `json:"data,omitempty"` // the same as text, where they are valid UTF-8
+	DataLeftOut bool `json:"data_left_out,omitempty"`
+	// DataForm says that the message is not there as it was published: FormRedacted, or
+	// FormEncrypted, which an Opener undoes; "" that it is.
+	DataForm   string  `json:"data_form,omitempty"`
+	DataBase64 []byte  `json:"data_base64"`    // the original bytes
+	Data       *string `json:"data,omitempty"` // the same as text, where they are valid UTF-8
 }
 
 func (l *Letter) stored() Stored {
 	s := Stored{
 		ID: l.ID(), Stage: l.Stage, Reason: l.Reason, Error: l.Error, Table: l.Table, Part: l.Part,
 		MessageID: l.Message.ID, PublishTime: l.Message.PublishTime, OrderingKey: l.Message.OrderingKey,
-		Attributes: l.Message.Attributes, Replays: l.Message.Replays, DataLeftOut: l.Message.DataLeftOut, DataBase64: l.Message.Data,
+		Attributes: l.Message.Attributes, Replays: l.Message.Replays, DataLeftOut: l.Message.DataLeftOut, DataForm: l.DataForm, DataBase64: l.Message.Data,
 	}
 	if s.DataBase64 == nil {
 		s.DataBase64 = []byte{} // "" rather than null: empty data is data
@@ -46,7 +49,7 @@ func (l *Letter) stored() Stored {
 
 // withText returns the letter with its data as text beside, for people and for jq.
 func (s Stored) withText() Stored {
-	if utf8.Valid(s.DataBase64) && !s.DataLeftOut {
+	if utf8.Valid(s.DataBase64) && !s.DataLeftOut && s.DataForm == "" {
 		text := string(s.DataBase64)
 		s.Data = &text
 	}

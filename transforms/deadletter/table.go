@@ -63,8 +63,8 @@ func TableRule(destination string) table.Rule {
 // Rows turns a PCollection<Letter> into a PCollection<change.Row> of the table
 // that TableRule describes, which must be the catalog's only rule. The rows carry
 // the letters' receipts: they are released when the writer has written them.
-func Rows(s beam.Scope, c catalog.Config, letters beam.PCollection) beam.PCollection {
-	return beam.ParDo(s.Scope("deadletter.Rows"), &rowsFn{Catalog: c}, letters)
+func Rows(s beam.Scope, c catalog.Config, p Protection, letters beam.PCollection) beam.PCollection {
+	return beam.ParDo(s.Scope("deadletter.Rows"), &rowsFn{Catalog: c, Protection: p}, letters)
 }
 
 // Refused takes the writer's dead letters of what Rows returned and fails the
@@ -82,15 +82,20 @@ func (*refusedFn) ProcessElement(l Letter) error {
 
 // rowsFn makes a row of each piece of a letter.
 type rowsFn struct {
-	Catalog catalog.Config
+	Catalog    catalog.Config
+	Protection Protection
 
-	catalog  *catalog.Catalog
-	counters counters
-	sharing  sharing
+	catalog   *catalog.Catalog
+	protector protector
+	counters  counters
+	sharing   sharing
 }
 
 // Setup finds the process's catalog.
 func (f *rowsFn) Setup(ctx context.Context) (err error) {
+	if f.protector, err = newProtector(ctx, f.Protection); err != nil {
+		return err
+	}
 	f.catalog, err = catalog.Open(ctx, f.Catalog)
 	return err
 }
@@ -109,7 +114,7 @@ func (f *rowsFn) ProcessElement(ctx context.Context, l Letter, emit func(change.
 		return fmt.Errorf("storing a dead letter: %w", err)
 	}
 	f.sharing.complete(&l)
-	rows, err := tableRows(&l, destination.Plan, time.Now())
+	rows, err := tableRows(&l, &f.protector, destination.Plan, time.Now())
 	if err != nil {
 		return fmt.Errorf("storing the dead letter of message %s: %w", l.Message.ID, err)
 	}
@@ -122,9 +127,13 @@ func (f *rowsFn) ProcessElement(ctx context.Context, l Letter, emit func(change.
 
 // tableRows returns the letter's rows: one for each piece of its data and, where
 // that is stored by itself, one more.
-func tableRows(l *Letter, plan *rowproto.Plan, now time.Time) ([]change.Row, error) {
+func tableRows(l *Letter, p *protector, plan *rowproto.Plan, now time.Time) ([]change.Row, error) {
 	var rows []change.Row
-	for _, item := range l.items() {
+	items, err := l.items(p)
+	if err != nil {
+		return nil, err
+	}
+	for _, item := range items {
 		more, err := itemRows(&item, plan, now)
 		if err != nil {
 			return nil, err
@@ -139,8 +148,12 @@ func tableRows(l *Letter, plan *rowproto.Plan, now time.Time) ([]change.Row, err
 
 func itemRows(l *Letter, plan *rowproto.Plan, now time.Time) ([]change.Row, error) {
 	attributes := change.Null()
-	if len(l.Message.Attributes) > 0 {
-		encoded, err := json.Marshal(l.Message.Attributes)
+	own := l.Message.Attributes
+	if l.DataForm != "" { // tables that were made before have no column for it
+		own = map[string]string{AttributeData: l.DataForm}
+	}
+	if len(own) > 0 {
+		encoded, err := json.Marshal(own)
 		if err != nil {
 			return nil, err
 		}
@@ -233,8 +246,16 @@ func CheckTable(ctx context.Context, c catalog.Config) error {
 		return err
 	}
 	// A table that someone else made must take every column.
-	_, err = tableRows(&Letter{Message: change.Message{ID: "0", Attributes: map[string]string{"a": ""}}}, destination.Plan, time.Unix(0, 0))
+	_, err = tableRows(&Letter{Message: change.Message{ID: "0", Attributes: map[string]string{"a": ""}}}, &protector{}, destination.Plan, time.Unix(0, 0))
 	return err
+}
+
+// TableForm takes what became of a message out of the attributes of a row of the table,
+// where no other could have put it: a message that isn't as it was published has none.
+func TableForm(s *Stored) {
+	if form := s.Attributes[AttributeData]; len(s.Attributes) == 1 && (form == FormRedacted || form == FormEncrypted) {
+		s.DataForm, s.Attributes = form, nil
+	}
 }
 
 func tableDestination(ctx context.Context, c catalog.Config) (*catalog.Destination, error) {

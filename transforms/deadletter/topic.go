@@ -25,7 +25,7 @@ const (
 	AttributePublishTime = attributePrefix + "publish_time" // RFC 3339
 	AttributeOrderingKey = attributePrefix + "ordering_key"
 	AttributeReplays     = attributePrefix + "replays"
-	AttributeData        = attributePrefix + "data"  // "left_out": it is in the message of stage "message"
+	AttributeData        = attributePrefix + "data"  // "left_out": it is in the message of stage "message"; or a Stored.DataForm
 	AttributeForm        = attributePrefix + "form"  // "json": the data is the letter as its file would be
 	AttributePiece       = attributePrefix + "piece" // "1/2" … of a message too large to publish with these attributes
 )
@@ -61,6 +61,7 @@ type topicFn struct {
 	Config Config
 
 	publisher *pubsub.Publisher
+	protector protector
 	counters  counters
 	sharing   sharing
 	pending   []pending // oldest first
@@ -76,7 +77,10 @@ type pending struct {
 }
 
 // Setup finds the process's publisher.
-func (f *topicFn) Setup() (err error) {
+func (f *topicFn) Setup(ctx context.Context) (err error) {
+	if f.protector, err = newProtector(ctx, f.Config.Protection); err != nil {
+		return err
+	}
 	f.publisher, err = publisher(f.Config)
 	return err
 }
@@ -90,7 +94,11 @@ func (f *topicFn) StartBundle(_ func(beam.EventTime, change.Receipt)) {
 func (f *topicFn) ProcessElement(ctx context.Context, ts beam.EventTime, l Letter, emit func(beam.EventTime, change.Receipt)) error {
 	p := pending{stamped: stamped{ts, l.Receipts}, id: l.Message.ID}
 	f.sharing.complete(&l)
-	for _, item := range l.items() {
+	items, err := l.items(&f.protector)
+	if err != nil {
+		return fmt.Errorf("publishing the dead letter of message %s: %w", l.Message.ID, err)
+	}
+	for _, item := range items {
 		messages, err := topicMessages(&item, cmp.Or(f.Config.MaxPublishBytes, maxPublishBytes))
 		if err != nil {
 			return fmt.Errorf("publishing the dead letter of message %s: %w", l.Message.ID, err)

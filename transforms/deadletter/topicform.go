@@ -83,6 +83,7 @@ func topicAttributes(l *Letter) map[string]string {
 	if l.Message.DataLeftOut {
 		add(AttributeData, dataLeftOut)
 	}
+	add(AttributeData, l.DataForm)
 	return attributes
 }
 
@@ -147,6 +148,9 @@ func TopicHead(attributes map[string]string) (Stored, error) {
 	}
 	if s.Stage == "" || s.MessageID == "" {
 		return s, errors.New("it has no " + AttributeStage + " or no " + AttributeMessageID)
+	}
+	if form := of(AttributeData); form == FormRedacted || form == FormEncrypted {
+		s.DataForm = form
 	}
 	for _, number := range []struct {
 		name string

@@ -22,6 +22,8 @@ type Config struct {
 	Plaintext bool
 	// AllowPlaintext lets plain text leave this machine: see package endpoint.
 	AllowPlaintext bool
+	// Protection says what is stored of the messages.
+	Protection Protection
 	// MaxPublishBytes bounds one message with its attributes. 0 means Pub/Sub's
 	// 10,000,000; a larger letter is published in pieces. An emulator may take less.
 	MaxPublishBytes int
@@ -37,10 +39,11 @@ func (c Config) Validate() error {
 	case c.MaxPublishBytes < 0:
 		return fmt.Errorf("a dead letter can't be published in pieces of %d bytes", c.MaxPublishBytes)
 	case c.Topic != "":
-		_, err := topicProject(c.Topic)
-		return err
+		if _, err := topicProject(c.Topic); err != nil {
+			return err
+		}
 	}
-	return nil
+	return c.Protection.Validate()
 }
 
 // Check reports at start-up whether letters can be stored: the topic is there,
@@ -74,7 +77,7 @@ func Write(s beam.Scope, c Config, letters ...beam.PCollection) []beam.PCollecti
 		if c.Topic != "" {
 			receipts[i] = beam.ParDo(s, &topicFn{Config: c}, l)
 		} else {
-			receipts[i] = beam.ParDo(s, &directoryFn{Directory: c.Directory}, l)
+			receipts[i] = beam.ParDo(s, &directoryFn{Directory: c.Directory, Protection: c.Protection}, l)
 		}
 	}
 	return receipts

@@ -3,7 +3,6 @@ package enrich
 import (
 	"context"
 	"errors"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -12,11 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"cloud.google.com/go/secretmanager/apiv1/secretmanagerpb"
-	"google.golang.org/api/option"
-	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/status"
 
 	"beamcdc/schemas/change"
@@ -171,51 +166,5 @@ func TestSelection(t *testing.T) {
 	}
 	if _, err := selection("demo", &table.Lookup{Table: "a.b"}, []string{"a`b"}); err == nil {
 		t.Error("a name that can't be quoted is")
-	}
-}
-
-type secrets struct {
-	secretmanagerpb.UnimplementedSecretManagerServiceServer
-}
-
-func (secrets) AccessSecretVersion(_ context.Context, r *secretmanagerpb.AccessSecretVersionRequest) (*secretmanagerpb.AccessSecretVersionResponse, error) {
-	if !strings.HasPrefix(r.GetName(), "projects/p/secrets/mask/versions/") {
-		return nil, status.Error(codes.NotFound, "there is none")
-	}
-	return &secretmanagerpb.AccessSecretVersionResponse{Payload: &secretmanagerpb.SecretPayload{Data: []byte("key of " + r.GetName()[24:])}}, nil
-}
-
-func TestReadKey(t *testing.T) {
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	server := grpc.NewServer()
-	secretmanagerpb.RegisterSecretManagerServiceServer(server, secrets{})
-	go func() { _ = server.Serve(listener) }() // it ends with the test
-	defer server.Stop()
-	secretOptions = []option.ClientOption{
-		option.WithEndpoint(listener.Addr().String()), option.WithoutAuthentication(), option.WithGRPCDialOption(grpc.WithTransportCredentials(insecure.NewCredentials())),
-	}
-	path := filepath.Join(t.TempDir(), "mask.key")
-	write(t, path, "s3cret of a file")
-	t.Setenv("ENRICH_TEST_KEY", "s3cret of the environment")
-	for where, want := range map[table.SecretKey]string{
-		{File: path}:                                    "s3cret of a file",
-		{Environment: "ENRICH_TEST_KEY"}:                "s3cret of the environment",
-		{Secret: "projects/p/secrets/mask"}:             "key of versions/latest",
-		{Secret: "projects/p/secrets/mask/versions/3"}:  "key of versions/3",
-		{Environment: "ENRICH_TEST_NONE"}:               "✗ the environment has no variable ENRICH_TEST_NONE",
-		{File: path + ".none"}:                          "✗ mask.key.none: no such file",
-		{Secret: "projects/p/secrets/other/versions/3"}: "✗ projects/p/secrets/other/versions/3: ",
-	} {
-		key, err := readKey(t.Context(), where)
-		if problem, fails := strings.CutPrefix(want, "✗ "); fails {
-			if err == nil || !strings.Contains(err.Error(), problem) || strings.Contains(err.Error(), "s3cret") {
-				t.Errorf("%v: error %v, want %s", where, err, problem)
-			}
-		} else if err != nil || string(key) != want {
-			t.Errorf("%v: %q, %v, want %q", where, key, err, want)
-		}
 	}
 }

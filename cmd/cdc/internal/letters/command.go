@@ -58,7 +58,10 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	err = r.run(ctx, &o, s)
+	opened, err := opening(ctx, s, r.action, o.DeadLetters.Key)
+	if err == nil {
+		err = r.run(ctx, &o, opened)
+	}
 	return errors.Join(err, s.close())
 }
 

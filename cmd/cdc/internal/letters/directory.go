@@ -75,7 +75,7 @@ func (d *directory) load(_ context.Context, h *Head) (deadletter.Stored, error) 
 // done moves the letters' files: each is in one of the two folders at any time.
 func (d *directory) done(_ context.Context, heads []*Head) error {
 	to := filepath.Join(d.path, replayedFolder)
-	if err := os.MkdirAll(to, 0o755); err != nil {
+	if err := os.MkdirAll(to, 0o700); err != nil {
 		return err
 	}
 	for _, h := range heads {

@@ -68,6 +68,9 @@ func loadWhole(ctx context.Context, s sink, h *Head, messages map[messageKey]*He
 		return stored, err.Error()
 	}
 	stored.DataBase64, stored.DataLeftOut = whole.DataBase64, false
+	if stored.Attributes == nil && stored.OrderingKey == "" { // which of an encrypted letter are there alone
+		stored.Attributes, stored.OrderingKey = whole.Attributes, whole.OrderingKey
+	}
 	return stored, ""
 }
 

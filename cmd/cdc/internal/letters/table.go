@@ -171,6 +171,7 @@ func (t *letterTable) load(ctx context.Context, h *Head) (deadletter.Stored, err
 	if there != max(1, t.pieces[h.key]) {
 		return fail(errBroken)
 	}
+	deadletter.TableForm(&s)
 	return s, nil
 }
 

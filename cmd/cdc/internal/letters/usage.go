@@ -25,6 +25,9 @@ Where they are:
                                   meanwhile, and a delivery is counted: a subscription with
                                   a dead-letter policy of its own would give them up.
                                   Messages wait in a temporary file of this machine
+  -dead_letter_key KEY            what encrypted letters are opened by, if the configuration
+                                  has no dead_letters.key, or the writers' public keys:
+                                  projects/PROJECT/secrets/NAME, env:VARIABLE or a file
   -wait TIME                      for how long a subscription has nothing to give before it
                                   is taken to be empty. Defaults to 5s
   -bigquery_rest_endpoint, -bigquery_grpc_endpoint, -pubsub_endpoint, -pubsub_plaintext
