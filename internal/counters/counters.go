@@ -8,20 +8,13 @@
 package counters
 
 import (
-	"bytes"
 	"context"
-	"maps"
-	"sync"
 
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/coder"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/util/hooks"
 	fnpb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/fnexecution_v1"
 )
 
 const hookName = "beamcdc:counters"
-
-// counterURN is Beam's name for a user's counter.
-const counterURN = "beam:metric:user:sum_int64:v1"
 
 func init() {
 	hooks.RegisterHook(hookName, func([]string) hooks.Hook {
@@ -45,52 +38,15 @@ func Now() Snapshot { return process.now() }
 // Since returns what was counted since the snapshot, by "namespace/name".
 func (s Snapshot) Since() map[string]int64 { return process.since(s) }
 
-// tally adds up the counters of bundles.
-type tally struct {
-	mu    sync.Mutex
-	sums  map[string]int64  // by the worker's short ID of the counter
-	names map[string]string // short ID to "namespace/name"
+// Name is a metric's.
+type Name struct{ Namespace, Name string }
+
+// Value is what became of a metric in this process: a counter has a Sum alone, a gauge
+// the Latest alone, a distribution all but that.
+type Value struct {
+	Sum, Count, Min, Max int64
+	Latest               int64
 }
 
-// process is this process's tally: Beam's hooks are the process's too.
-var process = newTally()
-
-func newTally() *tally { return &tally{sums: make(map[string]int64), names: make(map[string]string)} }
-
-// add takes what the worker answers to the runner. A failed bundle counts nothing.
-func (t *tally) add(response *fnpb.InstructionResponse) {
-	if response.GetError() != "" {
-		return
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for id, payload := range response.GetProcessBundle().GetMonitoringData() {
-		// Of other metrics than counters this is no sum, and is never looked at.
-		if n, err := coder.DecodeVarInt(bytes.NewReader(payload)); err == nil {
-			t.sums[id] += n
-		}
-	}
-	for id, info := range response.GetMonitoringInfos().GetMonitoringInfo() {
-		if info.GetUrn() == counterURN {
-			t.names[id] = info.GetLabels()["NAMESPACE"] + "/" + info.GetLabels()["NAME"]
-		}
-	}
-}
-
-func (t *tally) now() Snapshot {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return Snapshot{maps.Clone(t.sums)}
-}
-
-func (t *tally) since(before Snapshot) map[string]int64 {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	added := make(map[string]int64)
-	for id, sum := range t.sums {
-		if name, ok := t.names[id]; ok {
-			added[name] += sum - before.sums[id]
-		}
-	}
-	return added
-}
+// Values returns the metrics that were counted since the process began.
+func Values() map[Name]Value { return process.values() }

@@ -27,11 +27,11 @@ type figures struct {
 	bytesSuperseded beam.Counter
 	requests        beam.Counter
 
-	appendLatency    beam.Distribution
+	appendLatency    *metric.Histogram
 	requestBytes     beam.Distribution
 	requestRows      beam.Distribution
-	publishLag       beam.Distribution
-	commitLag        beam.Distribution
+	publishLag       *metric.Histogram
+	commitLag        *metric.Histogram
 	inflightRequests beam.Distribution
 	inflightBytes    beam.Distribution
 
@@ -75,11 +75,11 @@ func newFigures(namespace string) *figures {
 		bytesSuperseded: n.Counter("bytes_superseded", metric.Bytes, "Encoded bytes of superseded rows, which were never sent."),
 		requests:        n.Counter("requests", metric.Requests, "Appends that BigQuery acknowledged."),
 
-		appendLatency:    n.Distribution("append_latency_ms", metric.Milliseconds, "From sending an append to its acknowledgement, of the try that succeeded."),
+		appendLatency:    n.Histogram("append_latency_ms", metric.Milliseconds, "From sending an append to its acknowledgement, of the try that succeeded.", metric.Latencies),
 		requestBytes:     n.Distribution("request_bytes", metric.Bytes, "Encoded rows of an acknowledged append."),
 		requestRows:      n.Distribution("request_rows", metric.Rows, "Rows of an acknowledged append."),
-		publishLag:       n.Distribution("publish_lag_ms", metric.Milliseconds, "From the publishing of a row's message to BigQuery's acknowledgement of the row. Replayed dead letters don't count."),
-		commitLag:        n.Distribution("commit_lag_ms", metric.Milliseconds, "From the source's commit to BigQuery's acknowledgement of the row, where the change tells its commit time. Replayed dead letters don't count."),
+		publishLag:       n.Histogram("publish_lag_ms", metric.Milliseconds, "From the publishing of a row's message to BigQuery's acknowledgement of the row. Replayed dead letters don't count.", metric.Latencies),
+		commitLag:        n.Histogram("commit_lag_ms", metric.Milliseconds, "From the source's commit to BigQuery's acknowledgement of the row, where the change tells its commit time. Replayed dead letters don't count.", metric.Latencies),
 		inflightRequests: n.Distribution("inflight_requests", metric.Requests, "Appends of all writers of the process that were in flight when one was answered."),
 		inflightBytes:    n.Distribution("inflight_bytes", metric.Bytes, "What the appends of inflight_requests held in memory."),
 

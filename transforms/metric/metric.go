@@ -53,6 +53,8 @@ type Description struct {
 	Unit      Unit
 	Help      string   // what is counted, a sentence
 	Labels    []string // nil for a metric without
+	Bounds    []int64  // of a distribution that is a histogram, else nil
+	BucketsOf string   // the histogram whose values these counters count, else ""
 }
 
 // Namespace declares the metrics of a hop.
@@ -96,12 +98,16 @@ func (n Namespace) Counters(name string, unit Unit, help string, labels ...strin
 	if len(labels) == 0 || len(labels) > maxLabels {
 		panic(fmt.Sprintf("metric.Counters: %s/%s has %d labels; it may have 1 to %d", n.name, name, len(labels), maxLabels))
 	}
-	process.declare(Description{Namespace: n.name, Name: name, Kind: Counter, Unit: unit, Help: help, Labels: labels})
+	return n.counters(Description{Namespace: n.name, Name: name, Kind: Counter, Unit: unit, Help: help, Labels: labels})
+}
+
+func (n Namespace) counters(d Description) *Counters {
+	process.declare(d)
 	process.mu.Lock()
 	defer process.mu.Unlock()
-	k := key{n.name, name}
+	k := key{d.Namespace, d.Name}
 	if process.families[k] == nil {
-		process.families[k] = newCounters(n.name, name, labels)
+		process.families[k] = newCounters(d.Namespace, d.Name, d.Labels)
 	}
 	return process.families[k]
 }
@@ -208,5 +214,5 @@ func (r *registry) declareLive(d Description, read func() int64) {
 }
 
 func same(a, b Description) bool {
-	return a.Kind == b.Kind && a.Unit == b.Unit && a.Help == b.Help && slices.Equal(a.Labels, b.Labels)
+	return a.Kind == b.Kind && a.Unit == b.Unit && a.Help == b.Help && slices.Equal(a.Labels, b.Labels) && slices.Equal(a.Bounds, b.Bounds)
 }

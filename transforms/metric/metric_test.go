@@ -104,3 +104,29 @@ func TestSamples(t *testing.T) {
 		t.Errorf("got %v", got)
 	}
 }
+
+func TestHistogram(t *testing.T) {
+	h := In("histogram").Histogram("lag_ms", Milliseconds, "Lag.", []int64{10, 100})
+	if !slices.Equal(BucketNames(h.bounds), []string{"10", "100", "more"}) || len(h.buckets) != 3 {
+		t.Errorf("buckets %v", BucketNames(h.bounds))
+	}
+	d, values, ok := Find("histogram", "lag_ms_upto/more")
+	if !ok || d.BucketsOf != "lag_ms" || !slices.Equal(values, []string{"more"}) {
+		t.Errorf("found %v, %v, %v", d, values, ok)
+	}
+}
+
+func TestPrometheusName(t *testing.T) {
+	for want, d := range map[string]Description{
+		"beamcdc_decode_messages_total":        {Namespace: "decode", Name: "messages", Kind: Counter, Unit: Messages},
+		"beamcdc_bqcdc_append_latency_seconds": {Namespace: "bqcdc", Name: "append_latency_ms", Kind: Distribution, Unit: Milliseconds},
+		"beamcdc_bqcdc_superseded_bytes_total": {Namespace: "bqcdc", Name: "bytes_superseded", Kind: Counter, Unit: Bytes},
+		"beamcdc_fill_memory_bytes":            {Namespace: "fill", Name: "memory_bytes", Kind: Distribution, Unit: Bytes},
+		"beamcdc_pubsubsource_restarts_total":  {Namespace: "pubsubsource", Name: "restarts", Kind: LiveCounter, Unit: Tries},
+		"beamcdc_enrich_lookup_age_seconds":    {Namespace: "enrich", Name: "lookup_age_seconds", Kind: Gauge, Unit: Seconds},
+	} {
+		if got := d.PrometheusName(); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}

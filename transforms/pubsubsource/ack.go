@@ -20,7 +20,7 @@ func init() {
 
 var (
 	messagesAcked   = metrics.Counter("messages_acked", metric.Messages, "Deliveries that were acked: all that was made of them has come to rest.")
-	ackLag          = metrics.Distribution("ack_lag_ms", metric.Milliseconds, "From a message's publishing to its ack, of whatever was made of it.")
+	ackLag          = metrics.Histogram("ack_lag_ms", metric.Milliseconds, "From a message's publishing to its ack, of whatever was made of it.", metric.Latencies)
 	unknownReceipts = metrics.Counter("unknown_receipts", metric.Receipts, "Receipts of no outstanding delivery: late repeats, and those of another process.")
 )
 

@@ -98,7 +98,10 @@ func (r *receiver) complete(receipts []change.Receipt) (complete []*delivery, un
 			complete = append(complete, d)
 		}
 	}
-	r.stats.Acked += uint64(len(complete))
+	if len(complete) > 0 {
+		r.stats.Acked += uint64(len(complete))
+		r.stats.LastAcked = time.Now()
+	}
 	r.stats.UnknownReceipts += uint64(unknown)
 	r.mu.Unlock()
 	for _, d := range complete {

@@ -32,6 +32,7 @@ type Counts struct {
 	Outstanding      int   // taken and not yet acked or returned, now
 	OutstandingBytes int64 // their bytes
 
+	LastAcked   time.Time // when a delivery was last acked; zero if none was
 	OldestTaken time.Time // when the delivery that is outstanding for longest was taken; zero if none is
 }
 
@@ -113,6 +114,15 @@ func Close(ctx context.Context, c Config) error {
 	err := r.close(ctx)
 	forget(r)
 	return err
+}
+
+// Trouble returns what keeps a subscription's messages from coming, and since when; nil
+// if nothing does.
+func Trouble(c Config) (since time.Time, trouble error) {
+	if r := openReceiver(c); r != nil {
+		return r.gate.troubleSince()
+	}
+	return time.Time{}, nil
 }
 
 // Stats returns the subscription's counts; after [Close], the last ones.

@@ -73,6 +73,10 @@ func (j *Job) Result() (Counts, error) {
 // Source returns what the job has taken and acked up to now.
 func (j *Job) Source() pubsubsource.Counts { return pubsubsource.Stats(j.source) }
 
+// SourceTrouble returns what keeps messages from coming, and since when; nil if nothing
+// does.
+func (j *Job) SourceTrouble() (since time.Time, trouble error) { return pubsubsource.Trouble(j.source) }
+
 func (j *Job) run(runner string, p *beam.Pipeline) {
 	// Beam's client leaves a file in the temporary directory for every job.
 	directory, err := os.MkdirTemp("", "beamcdc-*")
