@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -61,7 +63,7 @@ func (t *sourceTable) compare(rows []map[string]any) error {
 			expected["is_deleted"] = !alive
 			expected["deleted_at"] = nil
 			if !alive {
-				expected["deleted_at"] = column{kind: moment}.wanted(t.deleted[name] * 1000)
+				expected["deleted_at"] = column{kind: moment}.wanted(t.deleted[name].at * 1000)
 			}
 		}
 		for column, value := range expected {
@@ -118,6 +120,10 @@ func (s *system) checkLetters() error {
 	seen := map[string]int{}
 	var errs []error
 	for _, l := range letters {
+		if s.isOverdue(l) {
+			s.overdue[fmt.Sprint(l["id"])] = true
+			continue
+		}
 		id := fmt.Sprint(l["message_id"])
 		seen[id]++
 		want, known := s.source.poison[id]
@@ -133,11 +139,37 @@ func (s *system) checkLetters() error {
 			errs = append(errs, fmt.Errorf("message %s (%s %s) has %d dead letters", id, p.stage, p.reason, seen[id]))
 		}
 	}
-	s.letters = len(letters)
+	s.letters = len(seen)
 	if len(errs) > 5 {
 		errs = append(errs[:5], fmt.Errorf("and %d more", len(errs)-5))
 	}
 	return errors.Join(errs...)
+}
+
+// isOverdue tells a dead letter that package fill documents and no replay mends: of an
+// update that came again after its row's later delete was written and acked, and whose
+// values BigQuery has deleted. Nothing is lost with it.
+func (s *system) isOverdue(l map[string]any) bool {
+	if l["stage"] != "fill" || l["reason"] != "unavailable_value" {
+		return false
+	}
+	var message struct {
+		After  map[string]any
+		Source struct {
+			Table string
+			LSN   uint64
+		}
+	}
+	text, _ := base64.StdEncoding.DecodeString(fmt.Sprint(l["data"]))
+	if json.Unmarshal(text, &message) != nil {
+		return false
+	}
+	t := s.source.table(message.Source.Table)
+	key := row{}
+	for _, name := range t.key {
+		key[name] = message.After[name]
+	}
+	return t.deleted[t.gotKey(key)].position > message.Source.LSN
 }
 
 func describe(l map[string]any) string {

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bufio"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -39,6 +41,7 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags.DurationVar(&o.settleFor, "settle", 10*time.Minute, "after this long without a fault what is left is stuck")
 	flags.StringVar(&o.directory, "directory", "", "for the emulator's file and the logs; a temporary one, which is removed if all is well")
 	programs := flags.String("programs", "", "a directory with launch, emulator and cdc; without it they are built")
+	trace := flags.Bool("trace", false, "write what becomes of each message to trace.log in the directory")
 	verbose := flags.Bool("pipeline_log", false, "show what the pipeline logs")
 	if err := flags.Parse(args); err != nil {
 		return 2
@@ -63,6 +66,16 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	} else if err := o.build(); err != nil {
 		_, _ = fmt.Fprintln(stderr, "chaos:", err)
 		return 1
+	}
+	if *trace {
+		file, err := os.Create(filepath.Join(o.directory, "trace.log"))
+		if err != nil {
+			_, _ = fmt.Fprintln(stderr, "chaos:", err)
+			return 1
+		}
+		buffered := bufio.NewWriter(file)
+		defer func() { _ = errors.Join(buffered.Flush(), file.Close()) }()
+		o.trace = buffered
 	}
 	_, _ = fmt.Fprintf(stdout, "seed %d, in %s\n", o.seed, o.directory)
 	result, err := run(ctx, o)
@@ -98,7 +111,7 @@ func (r *summary) print(w io.Writer) {
 	for _, name := range slices.Sorted(maps.Keys(r.events)) {
 		p("  %4d %-16s happened to %d calls", r.events[name], name, r.happened[name])
 	}
-	p("  %d dead letters of messages that can't be used, each once; %d others replayed", r.letters, r.replayed)
+	p("  %d dead letters of messages that can't be used, each once; %d others replayed, %d left of updates whose rows were deleted later", r.letters, r.replayed, r.overdue)
 	p("  the processes that stopped had decoded %d messages, and their counts add up", r.counted)
 	p("  %d lines logged: %s", r.logLines, r.log)
 	reasons := map[string]int{}

@@ -3,6 +3,7 @@ package main
 import (
 	"container/heap"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net"
 	"strconv"
@@ -58,6 +59,8 @@ type broker struct {
 
 	ackFails  time.Time // until then Acknowledge and ModifyAckDeadline are UNAVAILABLE
 	ackLosses time.Time // until then half of the acks have no effect
+
+	trace io.Writer // what becomes of each message; nil for nowhere
 
 	generation int                 // of the pipeline's processes
 	acks       map[uint64]struct{} // that this generation has sent
@@ -182,11 +185,19 @@ func (b *broker) publish(m *pubsubpb.PubsubMessage) string {
 	b.messages[number] = &held{message: m}
 	b.unacked++
 	b.count.Published++
+	b.note("published %d %s", number, m.GetData())
 	if random := b.fate(number, 0); random.Float64() < b.habits.late {
 		now = now.Add(time.Duration(random.Float64() * float64(b.habits.lateBy)))
 	}
 	b.push(dueEntry{at: now, number: number})
 	return m.MessageId
+}
+
+// note writes a line of the trace. The lock is held.
+func (b *broker) note(format string, args ...any) {
+	if b.trace != nil {
+		_, _ = fmt.Fprintf(b.trace, "%s %d "+format+"\n", append([]any{time.Now().Format("15:04:05.000"), b.generation}, args...)...)
+	}
 }
 
 // fate is what the seed has in store for a delivery of a message.
@@ -231,8 +242,10 @@ func (b *broker) ack(id uint64) {
 	l := b.leases[id]
 	if l == nil {
 		b.count.LateAcks++
+		b.note("late ack of delivery %d", id)
 		return
 	}
+	b.note("ack of %d, delivery %d, lost: %t", l.number, id, l.lost)
 	m := b.messages[l.number]
 	if !m.acked && (l.lost || time.Now().Before(b.ackLosses) && id%2 == 0) {
 		b.count.LostAcks++
@@ -295,6 +308,7 @@ func (b *broker) deliver(st *stream, number uint64, m *held, now time.Time) *pub
 			b.push(dueEntry{at: now.Add(time.Duration(random.Float64() * float64(3*time.Second))), number: number, anyway: true})
 		}
 	}
+	b.note("delivered %d as delivery %d, its %dth, doomed: %t", number, b.delivered, m.deliveries, l.doomed)
 	m.leases++
 	st.messages++
 	st.bytes += l.size

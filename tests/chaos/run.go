@@ -29,6 +29,7 @@ type options struct {
 	emulator  string
 	cdc       string
 	out       io.Writer // progress
+	trace     io.Writer // what becomes of each message; nil for nowhere
 	pipeline  io.Writer // the pipeline's log; nil for nowhere
 }
 
@@ -39,7 +40,7 @@ type summary struct {
 	events                                                 map[string]int
 	happened                                               map[string]int
 	exits                                                  []string
-	letters, replayed                                      int
+	letters, replayed, overdue                             int
 	deliveries                                             brokerCounts
 	counted                                                int64
 	logLines                                               int
@@ -65,6 +66,7 @@ type system struct {
 	budget   int           // log lines that the faults may make
 	replayed int
 	letters  int
+	overdue  map[string]bool // dead letters of updates whose rows were deleted: see isOverdue
 }
 
 func (s *system) printf(format string, args ...any) {
@@ -84,7 +86,7 @@ func (s *system) problem(err error) {
 // run runs rounds until it has what the options ask for. The error is all that was
 // wrong.
 func run(ctx context.Context, o options) (*summary, error) {
-	s := &system{options: o, began: time.Now(), events: map[string]int{}, journal: &journal{}}
+	s := &system{options: o, began: time.Now(), events: map[string]int{}, journal: &journal{}, overdue: map[string]bool{}}
 	if o.pipeline != nil {
 		s.journal.echo = func(line string) { _, _ = fmt.Fprintln(o.pipeline, line) }
 	}
@@ -102,7 +104,7 @@ func run(ctx context.Context, o options) (*summary, error) {
 	p := s.pipeline.counts()
 	return &summary{
 		options: o, rounds: rounds, published: s.source.changes, kills: p.kills, bigqueryKills: s.bigquery.kills, stops: p.stops, starts: p.starts,
-		events: s.events, happened: s.bigquery.happened, exits: p.exits, letters: s.letters, replayed: s.replayed, deliveries: s.broker.counts(),
+		events: s.events, happened: s.bigquery.happened, exits: p.exits, letters: s.letters, replayed: s.replayed, overdue: len(s.overdue), deliveries: s.broker.counts(),
 		counted: p.messages, logLines: s.journal.lines(), log: s.journal.String(), took: time.Since(s.began),
 	}, errors.Join(s.problems...)
 }
@@ -115,6 +117,9 @@ func (s *system) start() (err error) {
 	if s.broker, err = startBroker(s.seed, usualHabits); err != nil {
 		return err
 	}
+	s.broker.mu.Lock()
+	s.broker.trace = s.trace
+	s.broker.mu.Unlock()
 	s.source = newSource(s.seed, s.broker)
 	emulatorLog, err := os.Create(filepath.Join(s.directory, "emulator.log"))
 	if err != nil {

@@ -39,9 +39,15 @@ type sourceTable struct {
 	*tableSpec
 	columns []column // those that an ALTER added included
 	rows    map[string]row
-	ever    map[string]row // every key that there ever was: its last row
-	deleted map[string]int64
-	history int // changes of rows, as a history has them
+	ever    map[string]row      // every key that there ever was: its last row
+	deleted map[string]deletion // the last of each key
+	history int                 // changes of rows, as a history has them
+}
+
+// deletion is when a row was deleted.
+type deletion struct {
+	position uint64 // of the source's log
+	at       int64  // milliseconds
 }
 
 // poison is a message that can't be used, and the dead letter that it must become.
@@ -51,7 +57,7 @@ func newSource(seed uint64, b *broker) *source {
 	s := &source{random: rand.New(rand.NewPCG(seed, 1)), broker: b, began: time.Now(), poison: map[string]poison{}}
 	for i := range specs {
 		t := &sourceTable{tableSpec: &specs[i], columns: slices.Clone(specs[i].columns)}
-		t.rows, t.ever, t.deleted = map[string]row{}, map[string]row{}, map[string]int64{}
+		t.rows, t.ever, t.deleted = map[string]row{}, map[string]row{}, map[string]deletion{}
 		s.tables = append(s.tables, t)
 	}
 	return s
@@ -104,6 +110,9 @@ func (s *source) change() {
 // a millisecond after the one before.
 func (s *source) now() int64 { return s.began.UnixMilli() + int64(s.changes) }
 
+// position is the last change's place in the source's log.
+func (s *source) position() uint64 { return 1000 + 10*uint64(s.changes) }
+
 // write changes a row and publishes that. The lock is held.
 func (s *source) write(t *sourceTable, op string, before, after row) {
 	s.changes++
@@ -111,7 +120,7 @@ func (s *source) write(t *sourceTable, op string, before, after row) {
 		name := t.keyText(before)
 		delete(t.rows, name)
 		t.ever[name] = before
-		t.deleted[name] = s.now()
+		t.deleted[name] = deletion{s.position(), s.now()}
 	}
 	if after != nil {
 		name := t.keyText(after)
@@ -161,7 +170,7 @@ func (s *source) message(t *sourceTable, op string, before, after row, moved boo
 		}
 		b.WriteByte('}')
 	}
-	at := 1000 + 10*uint64(s.changes)
+	at := s.position()
 	b.WriteString(`{"before":`)
 	if op == "u" && !moved {
 		image(nil, false, false)

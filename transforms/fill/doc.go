@@ -50,6 +50,9 @@
 // rows are in BigQuery. But on a runner that keeps its state in memory, as Beam's
 // local one does, what was remembered is gone after a restart, and the next change of
 // a row may leave out what only memory had: first_seen decides again. With read it is
-// exact, but for one case: a row under a changed key that is not written yet, whose old
-// row is deleted already. Nothing has its values then, and it is a dead letter.
+// exact, but for two cases. A row under a changed key that is not written yet, whose old
+// row is deleted already: nothing has its values then, and it is a dead letter. And an
+// update that comes again after its row's delete was written and acked, which it could
+// not be completed for: it is a dead letter too, though nothing is lost, since BigQuery
+// doesn't tell what it has deleted from what it never had.
 package fill

@@ -25,7 +25,10 @@ func init() {
 // than a value doesn't win over it, and one that is later does.
 //
 // A new row isn't asked for, nor one that is deleted for good, not under another key:
-// nothing that BigQuery may have is needed for them.
+// nothing that BigQuery may have is needed for them. But one that was published before
+// this process began may be a change that comes again or late, of a row that a process
+// before this one has written from later changes without it; what those were only
+// BigQuery can tell.
 type readFn struct {
 	Config Config
 
@@ -105,7 +108,20 @@ func (f *readFn) asks(s *settings, c *change.RowChange) bool {
 	case c.MovedFrom != nil:
 		return true
 	}
-	return c.Event.Op != change.OpCreate && c.Event.Op != change.OpSnapshot
+	return c.Event.Op != change.OpCreate && c.Event.Op != change.OpSnapshot || f.isEarly(c)
+}
+
+// began is when this process did, and skew by how much Pub/Sub's clock may be behind its
+// own, and messages may be published in another order than that of their changes.
+var began = time.Now()
+
+const skew = time.Minute
+
+// isEarly reports whether another process may have known changes of the row that are
+// later than this one. What is published later was all taken by this process.
+func (f *readFn) isEarly(c *change.RowChange) bool {
+	at := c.Event.Message.PublishTime
+	return !at.IsZero() && at.Before(began.Add(skew))
 }
 
 func (f *readFn) flush(ctx context.Context, emit func(beam.EventTime, []byte, change.RowChange)) error {

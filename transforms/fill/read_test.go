@@ -2,6 +2,7 @@ package fill
 
 import (
 	"testing"
+	"time"
 
 	"cloud.google.com/go/bigquery"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -124,6 +125,9 @@ func TestRead_asks(t *testing.T) {
 	}{
 		{"a new row", change.RowChange{Event: change.Event{Op: change.OpCreate}, Type: change.Upsert}, false, false},
 		{"a row of a snapshot", change.RowChange{Event: change.Event{Op: change.OpSnapshot}, Type: change.Upsert}, false, false},
+		{"a new row that was published before this process began", change.RowChange{Event: change.Event{Op: change.OpCreate, Message: change.Message{PublishTime: began.Add(-time.Second)}}, Type: change.Upsert}, true, true},
+		{"one of a snapshot", change.RowChange{Event: change.Event{Op: change.OpSnapshot, Message: change.Message{PublishTime: began.Add(-time.Second)}}, Type: change.Upsert}, true, true},
+		{"a new row that was published since", change.RowChange{Event: change.Event{Op: change.OpCreate, Message: change.Message{PublishTime: began.Add(time.Hour)}}, Type: change.Upsert}, false, false},
 		{"an update", change.RowChange{Event: change.Event{Op: change.OpUpdate}, Type: change.Upsert}, true, true},
 		{"a delete", change.RowChange{Event: change.Event{Op: change.OpDelete}, Type: change.Delete}, false, true},
 		{"the delete of a changed key", change.RowChange{Event: change.Event{Op: change.OpUpdate}, Type: change.Delete, MovedTo: []byte("b")}, true, true},

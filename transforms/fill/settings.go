@@ -59,6 +59,14 @@ func (s *settings) kept(columns []change.Column, partial bool) []change.Column {
 	return kept
 }
 
+// deletedAtColumn is the column that says when a row was deleted; "" where none does.
+func (s *settings) deletedAtColumn() string {
+	if s.soft == nil {
+		return ""
+	}
+	return s.soft.Time
+}
+
 // deletedColumns are what soft deletes add to a row.
 func (s *settings) deletedColumns(deleted bool, at time.Time) []change.Column {
 	if s.soft == nil {

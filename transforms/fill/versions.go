@@ -3,6 +3,7 @@ package fill
 import (
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"beamcdc/schemas/change"
 )
@@ -14,7 +15,8 @@ type versions struct {
 	Row      string `json:"row"` // the sequence of the row's last change
 	Revision uint32 `json:"revision,omitempty"`
 	Deleted  bool   `json:"deleted,omitempty"` // softly
-	// Base is the sequence of the values that Columns doesn't list; "" for Row's.
+	// Base is the sequence of the values that Columns doesn't list; "" for Row's, and for
+	// a row that is deleted and of which no values are known.
 	Base    string            `json:"base,omitempty"`
 	Columns map[string]string `json:"columns,omitempty"`
 }
@@ -108,13 +110,21 @@ func (m *memory) put(stored *change.RowChange, v readVersion, s *settings) {
 		}
 	}
 	base.whole = len(older) == 0
-	m.journal.insert(base, s)
+	if !v.Deleted || v.Base != "" {
+		m.journal.insert(base, s)
+	}
 	for _, e := range older {
 		m.journal.insert(e, s)
 	}
 	if v.Deleted {
 		deleted := stored.Event
 		deleted.Op, deleted.Sequence = change.OpDelete, v.row
+		if at, ok := find(stored.Columns, s.deletedAtColumn()); ok && at.Kind() == change.KindTimestamp {
+			deleted.CommitTime = time.UnixMicro(at.Int()).UTC()
+		}
+		if v.Base == "" { // what it has the delete told
+			deleted.Before, deleted.BeforeComplete = base.columns, true
+		}
 		m.journal.insert(&entry{sequence: v.row, kind: change.Delete, columns: stored.Event.Key, event: &deleted, emitted: true, revision: v.Revision}, s)
 	}
 }

@@ -56,3 +56,61 @@ func TestRestore(t *testing.T) {
 		t.Errorf("a later change did not win over a value that was read: %+v", o)
 	}
 }
+
+// A row that was deleted softly is restored as deleted, and when it was, whether anything
+// was known of its values or not.
+func TestRestore_softDelete(t *testing.T) {
+	s := settingsOf(&table.Rule{Deletes: "soft", Fill: &table.Fill{FirstSeen: "read"}})
+	deleted := softChange(20, change.OpDelete, "")
+	deleted.Event.CommitTime = time.Unix(1000, 0).UTC()
+	deleted.Read = true
+	full := deleted
+	full.Event.BeforeComplete = true
+	full.Event.Before = []change.Column{{Name: "id", Value: change.String("a")}, {Name: "doc", Value: change.Text("before")}}
+	for name, known := range map[string][]change.RowChange{
+		"nothing known":         nil,
+		"known":                 {softChange(10, change.OpCreate, "old")},
+		"known from the delete": nil,
+	} {
+		var before memory
+		for _, c := range known {
+			before.take(c, s, time.Unix(1, 0))
+		}
+		deleted := deleted
+		if name == "known from the delete" {
+			deleted = full
+		}
+		o := before.take(deleted, s, time.Unix(1, 0))
+		if len(o.rows) != 1 {
+			t.Fatalf("%s: before the restart: %+v", name, o)
+		}
+		written := o.rows[0]
+		stored := change.AppendRowChange(nil, &change.RowChange{
+			Event: change.Event{Table: "public.docs", Op: change.OpUpdate}, Table: testTable, Key: []byte("a"), Type: change.Upsert, Columns: written.Columns,
+		})
+
+		for _, next := range []change.RowChange{deleted, softChange(10, change.OpCreate, "old"), softChange(15, change.OpUpdate, "late")} {
+			var m memory // what was remembered is gone
+			next.Read, next.Stored = true, stored
+			o = m.take(next, s, time.Unix(2, 0))
+			if len(o.rows) != 1 || o.held {
+				t.Fatalf("%s: %d rows, held %t", name, len(o.rows), o.held)
+			}
+			row := o.rows[0]
+			flag, _ := find(row.Columns, "is_deleted")
+			at, _ := find(row.Columns, "deleted_at")
+			if !flag.Bool() || at.IsNull() || at.Int() != 1000e6 || row.Event.Sequence != deleted.Event.Sequence {
+				t.Errorf("%s, %v at %s: deleted %t, at %v, as of %s", name, next.Event.Op, next.Event.Sequence, flag.Bool(), at.Int(), row.Event.Sequence)
+			}
+			if want := text(t, &next, "id"); text(t, &row, "id") != want {
+				t.Errorf("%s: the row's key is %q", name, text(t, &row, "id"))
+			}
+			if doc, _ := find(row.Columns, "doc"); next.Event.Op == change.OpDelete && name == "known from the delete" && doc.Text() != "before" {
+				t.Errorf("%s: the row has %q", name, doc.Text())
+			}
+			if next.Event.Op == change.OpUpdate && text(t, &row, "doc") != "late" {
+				t.Errorf("%s: the row has %q", name, text(t, &row, "doc"))
+			}
+		}
+	}
+}
