@@ -55,7 +55,7 @@ func Build(s beam.Scope, o Options) {
 func (o *Options) write(s beam.Scope, rows beam.PCollection, letters, rested *[]beam.PCollection) {
 	last := keyed.Coalesce(s, o.window(), rows)
 	written, unwritable := bqcdc.Write(s, o.writer(), last)
-	*letters, *rested = append(*letters, unwritable), append(*rested, written)
+	*letters, *rested = append(*letters, unwritable...), append(*rested, written...)
 }
 
 // complete completes rows from their other changes, makes them and writes them. Each
@@ -82,12 +82,14 @@ func (o *Options) store(s beam.Scope, letters ...beam.PCollection) []beam.PColle
 		return deadletter.Write(s, o.deadLetters(), letters...)
 	}
 	writer := o.letterWriter()
-	receipts := make([]beam.PCollection, len(letters))
+	var receipts []beam.PCollection
 	for i := range letters {
 		rows := deadletter.Rows(s, writer.Catalog, o.protection(), letters[i])
 		written, refused := bqcdc.Write(s, writer, rows)
-		deadletter.Refused(s, refused)
-		receipts[i] = written
+		for _, letters := range refused {
+			deadletter.Refused(s, letters)
+		}
+		receipts = append(receipts, written...)
 	}
 	return receipts
 }

@@ -129,6 +129,7 @@ func (o *Options) writer() bqcdc.Config {
 		MaxRequestBytes:    o.Runtime.MaxRequestBytes,
 		RetryFor:           o.Runtime.RetryFor,
 		FinishFor:          o.finishFor(),
+		Aside:              !o.RunnerOwnsSource,
 	}
 }
 
@@ -140,15 +141,16 @@ func (o *Options) letterWriter() bqcdc.Config {
 		TraceID:   o.Runtime.TraceID,
 		RetryFor:  o.Runtime.RetryFor,
 		FinishFor: o.finishFor(),
+		Aside:     !o.RunnerOwnsSource,
 	}
 }
 
-// finishFor is for how long a bundle's end waits for its appends. Beam's local
-// runner fails the job with the bundle, so there it is as long as any append is
-// tried; a runner that repeats bundles is to have the worker back sooner.
+// finishFor is for how long a bundle's end waits for its appends. Where the source is
+// ours their rows then wait aside, which costs little; where the runner's is, the bundle
+// is repeated.
 func (o *Options) finishFor() time.Duration {
 	if o.Runtime.FinishFor == 0 && !o.RunnerOwnsSource {
-		return cmp.Or(o.Runtime.RetryFor, bqcdc.DefaultRetryFor)
+		return 10 * time.Second
 	}
 	return o.Runtime.FinishFor
 }

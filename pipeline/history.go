@@ -15,7 +15,7 @@ import (
 // have a history, the superseded ones too.
 func (o *Options) remember(s beam.Scope, rows, unkeepable beam.PCollection, letters, rested *[]beam.PCollection) {
 	appended, refused := bqcdc.Write(s, o.historyWriter(), rows)
-	*letters, *rested = append(*letters, unkeepable, refused), append(*rested, appended)
+	*letters, *rested = append(append(*letters, unkeepable), refused...), append(*rested, appended...)
 }
 
 // remembers reports whether any table's changes are kept.

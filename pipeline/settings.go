@@ -121,7 +121,7 @@ var settings = []Setting{
 		"How long an append is tried again without progress before its bundle fails.",
 		func(o *Options) any { return &o.Runtime.RetryFor }),
 	setting("runtime.finish_for", "finish_for", "",
-		"How long the end of a bundle waits for its last appends. Defaults to 2m on Dataflow, else to retry_for.",
+		"How long the end of a bundle waits for its last appends. Then the bundle is repeated on Dataflow, after 30s by default; elsewhere the rows wait beside, after 10s, while others are written.",
 		func(o *Options) any { return &o.Runtime.FinishFor }),
 	setting("runtime.truncate_wait", "truncate_wait", "10s",
 		"How long a truncate waits for rows on their way before it deletes the table's keys, besides max_staleness. The same for all pipelines that write a table.",

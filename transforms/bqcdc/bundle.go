@@ -20,7 +20,6 @@ type writer struct {
 	config  Config // with its defaults
 	plain   bool   // the rows are plain
 	streams *streams
-	lags    lags
 
 	// describe returns what describes the rows of a stream, or errUnknownSchema.
 	describe func(ctx context.Context, key streamKey) (*schema, error)
@@ -30,7 +29,7 @@ type writer struct {
 	// grows reports whether the table may be altered to follow its source, and young
 	// whether BigQuery's writers may not know yet that it was.
 	grows, young func(table string) bool
-	// aside says that someone takes the rows that have to wait for that: see waitFn.
+	// aside says that someone takes the rows that have to wait: see waitFn.
 	aside bool
 
 	// fence returns a table's fence as it was at asOf or later, the catalog's, and
@@ -65,6 +64,10 @@ type lane struct {
 	request *request
 	fence   catalog.Fence // of a table that has one, as of the latest look
 }
+
+// leaves reports whether rows that BigQuery doesn't take soon may wait aside, whatever
+// their table.
+func (w *writer) leaves() bool { return w.aside && w.config.Aside }
 
 // errLate ends a bundle whose last requests take longer than FinishFor.
 var errLate = errors.New("the end of the bundle has waited too long")
@@ -266,12 +269,42 @@ func (b *bundle) hand(finished []*result, take func(*result)) error {
 	return nil
 }
 
+// settle waits while the latest row's table is in trouble, until that row has come to
+// rest or the trouble is over. It is for ProcessElement: a wait there holds up nobody
+// else, and the end of the bundle then has little to wait for.
+func (b *bundle) settle(take func(*result)) error {
+	w, l := b.writer, b.latest
+	if l == nil || w.leaves() {
+		return nil
+	}
+	if lags, _ := w.streams.lags.of(l.request.key); !lags {
+		return nil
+	}
+	if len(l.request.rows) > 0 {
+		if err := b.send(l); err != nil {
+			return err
+		}
+	}
+	for {
+		finished, outstanding := b.results.take()
+		if err := b.hand(finished, take); err != nil {
+			return err
+		}
+		if lags, _ := w.streams.lags.of(l.request.key); outstanding == 0 || !lags {
+			return nil
+		}
+		<-b.results.changed // every request ends once the bundle's context has
+	}
+}
+
 // finish sends what is left and returns when every row has come to rest, or the
 // bundle has failed. The bundle can't be used again.
 func (b *bundle) finish(take func(*result)) error {
 	defer b.cancel(nil)
-	late := time.AfterFunc(b.writer.config.FinishFor, func() { b.cancel(errLate) })
-	defer late.Stop()
+	if !b.writer.leaves() { // else each request ends in time, one way or the other
+		late := time.AfterFunc(b.writer.config.FinishFor, func() { b.cancel(errLate) })
+		defer late.Stop()
+	}
 	for _, l := range b.lanes {
 		if len(l.request.rows) == 0 {
 			continue

@@ -21,7 +21,7 @@ const (
 	DefaultMaxInflightBytes    = 100 << 20
 	DefaultAppendTimeout       = time.Minute
 	DefaultRetryFor            = 10 * time.Minute
-	DefaultFinishFor           = 2 * time.Minute
+	DefaultFinishFor           = 30 * time.Second
 	DefaultWaitFor             = 30 * time.Minute
 	DefaultInitialBackoff      = 250 * time.Millisecond
 	DefaultMaxBackoff          = 20 * time.Second
@@ -76,9 +76,14 @@ type Config struct {
 	RetryFor time.Duration
 	// FinishFor bounds the wait for the bundle's last requests in FinishBundle, which
 	// stalls the worker's other bundles. Then the bundle fails, and the runner's
-	// repetition is the retry. Prism repeats nothing: give it RetryFor there.
-	// Defaults to two minutes.
+	// repetition is the retry. Defaults to half a minute.
 	FinishFor time.Duration
+	// Aside is for a runner that repeats no bundles (Prism), where the source's messages
+	// are not acked before their rows rest: rows of which nothing was heard for FinishFor
+	// wait beside their bundles, which end, and are tried again for RetryFor. Other
+	// tables' rows go on. They count against what the source may have outstanding;
+	// where nothing bounds them, let the bundle fail.
+	Aside bool
 	// WaitFor is how long rows of a table that is altered to follow its source wait,
 	// while others go on, for the Write API to know an alteration, before they fail
 	// their bundle. Defaults to half an hour.

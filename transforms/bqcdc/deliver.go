@@ -14,19 +14,24 @@ import (
 
 // deliver appends the request's rows until each is acknowledged or rejected, and
 // is the writer's state machine: one append at a time, [classify] its outcome,
-// act. Time without progress is bounded by RetryFor. Rows of a table that follows
-// its source don't wait here for BigQuery's writers to know it; patient says that they
-// have waited, and are to be tried again.
+// act. Time without progress is bounded by RetryFor. Rows that may wait aside don't wait
+// here: those of a table that follows its source for BigQuery's writers to know it, and
+// others for longer than FinishFor. patient says that they have waited, and are to be
+// tried once.
 func (w *writer) deliver(ctx context.Context, r *request, patient bool) *result {
-	d := &delivery{writer: w, request: r, work: [][]pending{r.rows}, patience: w.newPatience(), result: result{table: r.rows[0].table(r.key), rows: r.rows}, grows: w.aside && w.grows(r.key.table)}
-	if d.grows && !patient && w.lags.since(r.key, w.waitPause()) {
+	d := &delivery{
+		writer: w, request: r, work: [][]pending{r.rows}, patience: w.newPatience(), patient: patient,
+		result: result{table: r.rows[0].table(r.key), rows: r.rows},
+		grows:  w.aside && w.grows(r.key.table), leaves: w.leaves(),
+	}
+	if lags, schema := w.streams.lags.of(r.key); !patient && (d.leaves && lags || d.grows && schema) {
 		d.wait(r.rows...)
 		return &d.result
 	}
 	for len(d.work) > 0 && d.result.err == nil {
 		rows := d.work[len(d.work)-1]
 		d.work = d.work[:len(d.work)-1]
-		st, response, took, err := w.append(ctx, r, rows, d.alone)
+		st, response, took, err := w.append(ctx, r, rows, d.alone, d.leaves && !patient)
 		switch o := classify(response, err); o {
 		case acknowledged:
 			d.acknowledge(ctx, rows, took)
@@ -47,7 +52,9 @@ type delivery struct {
 	request  *request
 	work     [][]pending // the appends that are left
 	alone    bool        // on streams of the request's own
-	grows    bool        // rows may wait elsewhere
+	grows    bool        // rows may wait aside for BigQuery's writers to know their schema
+	leaves   bool        // rows may wait aside for anything
+	patient  bool        // they have
 	patience *patience
 	result   result
 }
@@ -58,19 +65,29 @@ func (d *delivery) again(o outcome, rows ...[]pending) {
 	d.result.repeats[o]++
 }
 
-// wait leaves rows to wait until BigQuery's writers know their schema.
+// wait leaves rows to wait aside.
 func (d *delivery) wait(rows ...pending) {
 	for i := range rows {
 		d.result.waiting = append(d.result.waiting, rows[i].rowOf(d.request.key))
 	}
 }
 
+// leave lets all that is left wait aside, and what comes of the stream after it: who
+// tries the rows again tells when it is over. err is why.
+func (d *delivery) leave(rows []pending, o outcome, err error) {
+	c := &d.writer.config
+	d.writer.streams.lags.note(d.request.key, 2*c.MaxBackoff+c.AppendTimeout, false)
+	d.result.cause = fmt.Errorf("%s: %w", o, err)
+	for _, left := range append(d.work, rows) {
+		d.wait(left...)
+	}
+	d.work = nil
+}
+
 // acknowledge takes the rows for written, but for those that a truncate has passed
 // meanwhile: they are written again, as DELETEs, or to another table.
 func (d *delivery) acknowledge(ctx context.Context, rows []pending, took time.Duration) {
-	if d.grows {
-		d.writer.lags.over(d.request.key)
-	}
+	d.writer.streams.lags.over(d.request.key)
 	d.result.appends = append(d.result.appends, appendFigures{len(rows), dataBytes(rows), took})
 	d.result.answered, d.result.inflightRequests, d.result.inflightBytes = time.Now(), inflight.requests.Load(), inflight.bytes.Load()
 	d.patience = d.writer.newPatience()
@@ -78,13 +95,13 @@ func (d *delivery) acknowledge(ctx context.Context, rows []pending, took time.Du
 	case first != nil && first.view != "": // and so are all of the table
 		var err error
 		if rows, err = d.follow(ctx, first.view, rows); err != nil {
-			d.fail(rows, transient, err)
+			d.unfenced(ctx, rows, err)
 			return
 		}
 	case d.request.schema.plan != nil:
 		others, below, err := d.behind(ctx, rows)
 		if err != nil {
-			d.fail(rows, transient, err)
+			d.unfenced(ctx, rows, err)
 			return
 		}
 		if rows = others; len(below) > 0 {
@@ -92,6 +109,16 @@ func (d *delivery) acknowledge(ctx context.Context, rows []pending, took time.Du
 		}
 	}
 	d.result.acknowledged = append(d.result.acknowledged, rows)
+}
+
+// unfenced gives up rows that were acknowledged, but of which can't be told whether a
+// truncate has passed them: they are written again.
+func (d *delivery) unfenced(ctx context.Context, rows []pending, err error) {
+	if d.leaves && ctx.Err() == nil && !catalog.IsPermanent(err) {
+		d.leave(rows, transient, err)
+		return
+	}
+	d.fail(rows, transient, err)
 }
 
 // reject makes dead letters of the rows that the response names. None of the
@@ -103,6 +130,7 @@ func (d *delivery) reject(rows []pending, response *storagepb.AppendRowsResponse
 		d.fail(rows, permanent, err)
 		return
 	}
+	d.writer.streams.lags.over(d.request.key)
 	var good []pending
 	// BigQuery's writers may go by REQUIRED and by types that are no longer true.
 	young := d.grows && d.writer.young(d.request.key.table)
@@ -142,6 +170,12 @@ func (d *delivery) split(rows []pending, response *storagepb.AppendRowsResponse,
 // repeat waits before the rows are appended again, unless there is no point.
 func (d *delivery) repeat(ctx context.Context, rows []pending, st *stream, response *storagepb.AppendRowsResponse, o outcome, err error) {
 	w, table := d.writer, d.request.key.table
+	if errors.Is(err, errAside) {
+		w.streams.faults.note(ctx, table, o, err)
+		d.result.repeats[o]++
+		d.leave(rows, o, err)
+		return
+	}
 	if st != nil && st.shares() && response == nil && (o == permanent || o == schemaMismatch) {
 		// The connection failed, and with it the requests of all its tables: any of
 		// them may be the one. On a connection of its own there is no doubt.
@@ -168,7 +202,7 @@ func (d *delivery) repeat(ctx context.Context, rows []pending, st *stream, respo
 			if st != nil {
 				w.streams.part(st)
 			}
-			w.lags.note(d.request.key)
+			w.streams.lags.note(d.request.key, w.waitPause(), true)
 			w.streams.faults.note(ctx, table, o, err)
 			d.result.repeats[o]++
 			d.wait(rows...)
@@ -181,6 +215,14 @@ func (d *delivery) repeat(ctx context.Context, rows []pending, st *stream, respo
 	if o != permanent {
 		if ctx.Err() == nil {
 			w.streams.faults.note(ctx, table, o, err)
+		}
+		if d.leaves && ctx.Err() == nil && (d.patient || d.patience.spent() > w.config.FinishFor) {
+			d.result.repeats[o]++
+			d.leave(rows, o, err)
+			return
+		}
+		if d.patience.tries > 0 && !d.leaves { // see settle
+			w.streams.lags.note(d.request.key, 2*w.config.MaxBackoff, false)
 		}
 		if err = d.patience.wait(ctx, o, err); err == nil {
 			d.again(o, rows)
@@ -213,13 +255,21 @@ func (w *writer) spoils(o outcome, err error, p *patience) bool {
 
 // append sends rows once and waits for the answer. The stream is nil when none
 // could be had. The wait ends when the connection has said nothing for
-// AppendTimeout; a long queue of answered requests is no silence, up to RetryFor.
-func (w *writer) append(ctx context.Context, r *request, rows []pending, alone bool) (*stream, *storagepb.AppendRowsResponse, time.Duration, error) {
+// AppendTimeout; a long queue of answered requests is no silence, up to RetryFor. If the
+// rows may be left to wait aside it ends after FinishFor, which says nothing of the
+// connection yet.
+func (w *writer) append(ctx context.Context, r *request, rows []pending, alone, leaves bool) (*stream, *storagepb.AppendRowsResponse, time.Duration, error) {
 	key := r.key
 	if alone {
 		key.private = w.streams.privates.Add(1)
 	}
-	st, err := w.streams.acquire(ctx, key, r.schema.descriptor)
+	silence, verdict := w.config.AppendTimeout, errSilent
+	if leaves && w.config.FinishFor < silence {
+		silence, verdict = w.config.FinishFor, errAside
+	}
+	opening, cancelOpening := context.WithTimeoutCause(ctx, silence, verdict)
+	defer cancelOpening()
+	st, err := w.streams.acquire(opening, key, r.schema.descriptor)
 	if err != nil {
 		return nil, nil, 0, err
 	}
@@ -235,7 +285,7 @@ func (w *writer) append(ctx context.Context, r *request, rows []pending, alone b
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	sent := time.Now()
-	watch := st.line.watch(sent, w.config.AppendTimeout, w.config.RetryFor, cancel)
+	watch := st.line.watch(sent, silence, w.config.RetryFor, verdict, cancel)
 	defer watch.Stop()
 	appended, err := st.writer.AppendRows(ctx, data)
 	if err != nil {
@@ -249,10 +299,10 @@ func (w *writer) append(ctx context.Context, r *request, rows []pending, alone b
 	return st, response, time.Since(sent), err
 }
 
-// watch cancels a wait that began at start once the connection has been silent for
+// watch cancels a wait that began at start, with a verdict, once the connection has been silent for
 // timeout, and in any case after atMost: answers come in order, so that one which does not
 // come while others do is lost.
-func (l *line) watch(start time.Time, timeout, atMost time.Duration, cancel context.CancelCauseFunc) *time.Timer {
+func (l *line) watch(start time.Time, timeout, atMost time.Duration, verdict error, cancel context.CancelCauseFunc) *time.Timer {
 	var timer *time.Timer
 	armed := make(chan struct{})
 	timer = time.AfterFunc(min(timeout, atMost), func() {
@@ -263,7 +313,7 @@ func (l *line) watch(start time.Time, timeout, atMost time.Duration, cancel cont
 			timer.Reset(rest)
 			return
 		}
-		cancel(errSilent)
+		cancel(verdict)
 	})
 	close(armed)
 	return timer
@@ -288,6 +338,14 @@ type patience struct {
 
 func (w *writer) newPatience() *patience {
 	return &patience{budget: w.config.RetryFor, initial: w.config.InitialBackoff, atMost: w.config.MaxBackoff}
+}
+
+// spent is for how long there was no progress.
+func (p *patience) spent() time.Duration {
+	if p.tries == 0 {
+		return 0
+	}
+	return time.Since(p.since)
 }
 
 // wait pauses before the next try, at random and up to a limit that doubles. It

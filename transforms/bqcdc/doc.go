@@ -55,18 +55,44 @@
 //	transient        any other code, EOF, silence for AppendTimeout    a pause; a new stream, or a new shared connection, unless it is the first time
 //	permanent        INVALID_ARGUMENT, PERMISSION_DENIED, …            the bundle fails with one error; the next one gets a new stream
 //
-// Pauses are random up to a limit that doubles. A request that makes no progress
-// for RetryFor fails its bundle; so do the last requests of a bundle after
-// FinishFor, because waiting in FinishBundle stalls a Beam worker's other bundles.
+// Pauses are random up to a limit that doubles. Whatever the outcome, the rows may have
+// been stored: they are sent again as they were, and their sequences make that, and any
+// order of requests, the same table. A request that makes no progress for RetryFor, ten
+// minutes, fails its bundle.
+//
+// # Where rows wait
+//
+// A wait in FinishBundle stalls all that a Beam worker does, while one in ProcessElement
+// stalls nobody. So a request is sent as soon as it is full, and what a bundle's end waits
+// for is bounded:
+//
+//   - Where a runner repeats bundles and acks by itself (Dataflow), the end of a bundle
+//     waits for FinishFor. Then the bundle fails, and is repeated: its messages are the
+//     runner's, and it holds back as many as it likes. A table that did not take rows twice
+//     in a row is in trouble; a bundle that comes upon one waits for it while it takes its
+//     rows, so that bundles don't stall the worker one after the other for one table.
+//   - On one machine (Aside) a failed bundle would end the job. Rows of which nothing was
+//     heard for FinishFor leave their bundle and wait in the state of a stage of their own,
+//     by table, for a timer, which tries a megabyte of them first. Later rows of the stream
+//     follow them at once, until a try succeeds; other tables' rows are written meanwhile. A
+//     table that takes none for RetryFor ends the job with BigQuery's words. What BigQuery
+//     is merely slow with, as long as it answers others, stays in its bundle: sending it
+//     again would make things worse.
+//
+// Memory is bounded all the while. Requests and bytes in flight are, and a bundle that would
+// exceed them takes no more rows. Rows that wait aside are parts of messages that are not
+// acked yet, so that they count against what the source may have outstanding, and it stops
+// taking messages.
 //
 // # Tables that follow their source
 //
 // BigQuery's writers know an added column minutes after tables.get does. Rows that
-// hold it (schema_mismatch) don't wait in their bundle: they wait in state, for a timer,
-// for WaitFor at most, while rows of the schema before and of other tables are written.
-// So does a row that BigQuery names while the table is young: its writers may still take
-// a column for REQUIRED. What waits counts against what the source may have outstanding.
-// A runner that persists no state has not acked their messages.
+// hold it (schema_mismatch) don't wait in their bundle on any runner: they wait in that
+// stage's state, for WaitFor at most, while rows of the schema before and of other tables are
+// written. So does a row that BigQuery names while the table is young: its writers may still
+// take a column for REQUIRED. A runner that persists no state has not acked their messages.
+// Rows of other tables are schema_mismatch after a table was made, or dropped and made
+// again: they are tried on new connections, like other rows that are tried again.
 //
 // # What falls short
 //

@@ -41,7 +41,7 @@ func (b *bundle) behind(l *lane, row *change.Row) (_ *change.Row, below *fenced,
 	}
 	w := b.writer
 	if time.Since(l.fence.AsOf) > w.lease/2 { // sooner than the look after the acknowledgement would have it
-		if l.fence, err = w.currentFence(b.ctx, row.Table, w.lease/2); err != nil {
+		if l.fence, err = w.currentFence(b.ctx, row.Table, w.lease/2, w.config.RetryFor); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -68,7 +68,7 @@ func (d *delivery) behind(ctx context.Context, rows []pending) (others, below []
 	if !upserts {
 		return rows, nil, nil
 	}
-	fence, err := w.currentFence(ctx, key.table, w.lease)
+	fence, err := w.currentFence(ctx, key.table, w.lease, w.inBundle())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -93,11 +93,21 @@ func (d *delivery) behind(ctx context.Context, rows []pending) (others, below []
 	return others, below, nil
 }
 
+// inBundle is for how long a request is tried in its bundle.
+func (w *writer) inBundle() time.Duration {
+	if w.leaves() {
+		return min(w.config.FinishFor, w.config.RetryFor)
+	}
+	return w.config.RetryFor
+}
+
 // currentFence returns the table's fence as it was no longer ago than age, asking
-// for it until RetryFor is over.
-func (w *writer) currentFence(ctx context.Context, table string, age time.Duration) (catalog.Fence, error) {
+// for it for as long as atMost.
+func (w *writer) currentFence(ctx context.Context, table string, age, atMost time.Duration) (catalog.Fence, error) {
 	asOf := time.Now().Add(-age) // of the acknowledgement, however long the answer takes
-	for patience := w.newPatience(); ; {
+	patience := w.newPatience()
+	patience.budget = atMost
+	for {
 		fence, err := w.fence(ctx, table, asOf)
 		if err == nil || catalog.IsPermanent(err) {
 			return fence, err

@@ -36,6 +36,9 @@ func (o outcome) String() string { return outcomeNames[o] }
 // errSilent ends an append to which BigQuery says nothing.
 var errSilent = errors.New("no answer from the Storage Write API")
 
+// errAside ends the wait for an append whose rows can wait elsewhere.
+var errAside = errors.New("no answer from the Storage Write API so far")
+
 // openError is an error of a call that opens something, marked so that no layer
 // below the writer takes it for a status and retries it on its own: see
 // [interceptStream].
@@ -57,7 +60,7 @@ func classify(response *storagepb.AppendRowsResponse, err error) outcome {
 		}
 		return acknowledged
 	}
-	if errors.Is(err, io.EOF) || errors.Is(err, errSilent) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+	if errors.Is(err, io.EOF) || errors.Is(err, errSilent) || errors.Is(err, errAside) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 		return transient
 	}
 	s := statusOf(err)

@@ -85,7 +85,8 @@ type result struct {
 	table        string // of all the rows
 	acknowledged [][]pending
 	rejected     []rejection
-	waiting      []change.Row // to be tried later, elsewhere: BigQuery's writers don't know their schema yet
+	waiting      []change.Row // to be tried later, elsewhere
+	cause        error        // why rows wait, if not for BigQuery's writers to know a table that was altered
 	appends      []appendFigures
 	repeats      [outcomes]int // appends that were repeated, by what they came to
 	err          error         // fails the bundle

@@ -58,6 +58,7 @@ type streams struct {
 	room     *semaphore.Weighted // one for each connection that a stream may have of its own
 
 	faults   faults
+	lags     lags
 	privates atomic.Uint64 // numbers the streams of one append
 
 	mu      sync.Mutex

@@ -48,7 +48,7 @@ func (b *bundle) behindView(row *change.Row, at beam.EventTime) (*change.Row, *f
 	}
 	if time.Since(v.fence.AsOf) > w.lease/2 { // sooner than the look after the acknowledgement would have it
 		var err error
-		if v.fence, err = w.currentFence(b.ctx, row.Table, w.lease/2); err != nil {
+		if v.fence, err = w.currentFence(b.ctx, row.Table, w.lease/2, w.config.RetryFor); err != nil {
 			return nil, nil, err
 		}
 		v.table = catalog.Behind(row.Table, v.fence.Truncated)
@@ -75,7 +75,7 @@ func (p *pending) pass() { p.kind, p.fenced, p.data = change.Delete, raised, nil
 // the view now, as part of this delivery.
 func (d *delivery) follow(ctx context.Context, view string, rows []pending) (rest []pending, err error) {
 	w, key := d.writer, d.request.key
-	fence, err := w.currentFence(ctx, view, w.lease)
+	fence, err := w.currentFence(ctx, view, w.lease, w.inBundle())
 	if err != nil {
 		return rows, err
 	}
@@ -114,6 +114,9 @@ func (r *result) merge(o *result) {
 	r.acknowledged = append(r.acknowledged, o.acknowledged...)
 	r.rejected = append(r.rejected, o.rejected...)
 	r.waiting = append(r.waiting, o.waiting...)
+	if o.cause != nil {
+		r.cause = o.cause
+	}
 	r.appends = append(r.appends, o.appends...)
 	for i := range r.repeats {
 		r.repeats[i] += o.repeats[i]

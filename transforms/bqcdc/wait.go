@@ -3,7 +3,6 @@ package bqcdc
 import (
 	"context"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -20,8 +19,9 @@ func init() {
 	dofn.Register(func(f *waitFn) dofn.Func { return dofn.Func7x1(f.ProcessElement) })
 }
 
-// waitFn writes the rows of one table, its key, that BigQuery's writers don't know the
-// schema of yet. It keeps them in state and tries again by a timer: to wait for minutes
+// waitFn writes the rows of one table, its key, that BigQuery did not take in their
+// bundles: its writers don't know the schema yet, or, where Aside is set, the table is in
+// trouble. It keeps them in state and tries again by a timer: to wait for minutes
 // where a bundle ends, or in the middle of one, would stall all that the worker does.
 //
 // A runner that persists state persists the rows. Where none does, their messages are
@@ -29,7 +29,7 @@ func init() {
 type waitFn struct {
 	Config Config
 
-	Rows  state.Bag[[]byte]     // coded change.Rows
+	Rows  state.Bag[[]byte]     // see chunks
 	Since state.Value[int64]    // when the first of them came without one being written since, in nanoseconds since 1970; 0 for none
 	Next  timers.ProcessingTime // when they are tried again
 
@@ -54,12 +54,12 @@ func (f *waitFn) Setup(ctx context.Context) error {
 	return err
 }
 
-// ProcessElement keeps one row.
+// ProcessElement keeps rows.
 func (f *waitFn) ProcessElement(
-	_ context.Context, sp state.Provider, tp timers.Provider, _ string, row []byte,
+	_ context.Context, sp state.Provider, tp timers.Provider, _ string, rows []byte,
 	_ func(beam.EventTime, change.Receipt), _ func(beam.EventTime, deadletter.Letter),
 ) error {
-	if err := f.Rows.Add(sp, row); err != nil {
+	if err := f.Rows.Add(sp, rows); err != nil {
 		return err
 	}
 	since, _, err := f.Since.Read(sp)
@@ -69,9 +69,12 @@ func (f *waitFn) ProcessElement(
 	return f.wait(sp, tp, time.Now())
 }
 
-// wait sets the timer; rows have been waiting since then.
+// wait sets the timer; rows have been waiting since then. The longer they have, the less
+// often they are tried.
 func (f *waitFn) wait(sp state.Provider, tp timers.Provider, since time.Time) error {
-	f.Next.Set(tp, time.Now().Add(f.writer.waitPause()))
+	now := time.Now()
+	pause := min(max(f.writer.waitPause(), now.Sub(since)/4), f.writer.config.MaxBackoff)
+	f.Next.Set(tp, now.Add(pause))
 	return f.Since.Write(sp, since.UnixNano())
 }
 
@@ -89,89 +92,88 @@ func (f *waitFn) OnTimer(
 		return err
 	}
 	since := time.Unix(0, nanos)
-	still, progress, err := f.try(ctx, rows, emit(ctx, f.writer, f.figures, receipt, letter, nil))
+	t, err := f.try(ctx, rows, emit(ctx, f.writer, f.figures, receipt, letter, nil))
 	if err != nil {
 		return fmt.Errorf("writing rows that waited: %w", err)
 	}
-	if err := f.Rows.Clear(sp); err != nil {
-		return err
-	}
-	for _, row := range still {
-		if err := f.Rows.Add(sp, row); err != nil {
+	if !t.same {
+		if err := f.Rows.Clear(sp); err != nil {
 			return err
 		}
+		for _, chunk := range t.still {
+			if err := f.Rows.Add(sp, chunk); err != nil {
+				return err
+			}
+		}
 	}
-	if len(still) == 0 {
+	if len(t.still) == 0 {
 		return f.Since.Clear(sp)
 	}
 	now := time.Now()
-	if progress {
+	if t.progress {
 		since = now
 	}
-	if limit := f.writer.config.WaitFor; now.Sub(since) > limit {
-		// Invariant 7: that BigQuery doesn't know its own table is no fault of the rows.
-		return fmt.Errorf("%d rows of table %s have waited for more than %v: the Storage Write API does not know the table as tables.get shows it", len(still), table, limit)
+	// Invariant 7: neither that BigQuery doesn't know its own table nor that it takes no
+	// rows is a fault of the rows.
+	switch waited, c := now.Sub(since), &f.writer.config; {
+	case t.cause != nil && waited > c.RetryFor:
+		return fmt.Errorf("writing to table %s: giving up after %v: %w", table, waited.Round(time.Millisecond), t.cause)
+	case t.cause == nil && waited > c.WaitFor:
+		return fmt.Errorf("rows of table %s have waited for more than %v: the Storage Write API does not know the table as tables.get shows it", table, c.WaitFor)
 	}
 	return f.wait(sp, tp, since)
 }
 
-// try appends the rows once. It returns those that must still wait, and whether any
-// came to rest.
-func (f *waitFn) try(ctx context.Context, rows [][]byte, take func(*result)) (still [][]byte, progress bool, err error) {
+// tried is what a try of rows came to.
+type tried struct {
+	still    [][]byte // what must wait on
+	same     bool     // that is all, as it was
+	progress bool     // some came to rest
+	cause    error    // why the others must wait, if not for their table's schema
+}
+
+// try appends the rows once: those of the first chunk, and when any of these came to rest,
+// the others.
+func (f *waitFn) try(ctx context.Context, all [][]byte, take func(*result)) (*tried, error) {
+	t := new(tried)
+	for i, n := 0, 1; i < len(all); i, n = i+n, len(all)-1 {
+		before := len(t.still)
+		if err := f.write(ctx, all[i:i+n], t, take); err != nil {
+			return nil, err
+		}
+		if i == 0 && !t.progress && len(t.still) > before {
+			t.still, t.same = all, true
+			break
+		}
+	}
+	return t, nil
+}
+
+func (f *waitFn) write(ctx context.Context, all [][]byte, t *tried, take func(*result)) error {
 	at := mtime.Now()
 	sort := func(r *result) {
 		take(r)
-		progress = progress || len(r.acknowledged) > 0 || len(r.rejected) > 0
-		for i := range r.waiting {
-			still = append(still, change.AppendRow(nil, &r.waiting[i]))
+		t.progress = t.progress || len(r.acknowledged) > 0 || len(r.rejected) > 0
+		chunks(r.waiting, func(_ string, chunk []byte) { t.still = append(t.still, chunk) })
+		if r.cause != nil {
+			t.cause = r.cause
 		}
 	}
 	b := f.writer.begin(ctx)
 	b.patient = true
-	for _, coded := range rows {
-		row, err := change.ReadRow(coded)
-		if err == nil {
-			err = b.collect(sort)
-		}
-		if err == nil {
-			err = b.take(&row, at)
-		}
+	for _, chunk := range all {
+		err := rowsOfChunk(chunk, func(row *change.Row) error {
+			if err := b.collect(sort); err != nil {
+				return err
+			}
+			return b.take(row, at)
+		})
 		if err != nil {
 			b.cancel(err)
-			return nil, false, err
+			return err
 		}
 	}
-	return still, progress, b.finish(sort)
-}
-
-// lags are the streams whose schema BigQuery's writers did not know when they were
-// last asked. Rows of such a stream wait without asking again for a while.
-type lags struct {
-	mu   sync.Mutex
-	seen map[streamKey]time.Time
-}
-
-func (l *lags) note(key streamKey) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.seen == nil {
-		l.seen = make(map[streamKey]time.Time)
-	}
-	l.seen[key] = time.Now()
-}
-
-func (l *lags) over(key streamKey) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	delete(l.seen, key)
-}
-
-// since reports whether the stream's schema was unknown less than d ago.
-func (l *lags) since(key streamKey, d time.Duration) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	at, ok := l.seen[key]
-	return ok && time.Since(at) < d
+	return b.finish(sort)
 }
 
 // waitPause is how long rows wait before they are tried again.

@@ -28,13 +28,13 @@ func init() {
 }
 
 // Write writes rows, a PCollection<change.Row>, to their tables through the
-// Storage Write API. It returns a PCollection<change.Receipt> of the rows that
-// BigQuery has acknowledged, and a PCollection<deadletter.Letter> of the rows that
-// it can't be made to take; each row is in one of them, with its own event time.
-// Both are in the global window.
+// Storage Write API. It returns PCollections<change.Receipt> of the rows that
+// BigQuery has acknowledged, and PCollections<deadletter.Letter> of the rows that
+// it can't be made to take; each row is in one of them, with its own event time, or
+// with that of the try that it came to rest with. All are in the global window.
 //
 // It panics if the configuration is invalid.
-func Write(s beam.Scope, c Config, rows beam.PCollection) (receipts, letters beam.PCollection) {
+func Write(s beam.Scope, c Config, rows beam.PCollection) (receipts, letters []beam.PCollection) {
 	if err := c.Validate(); err != nil {
 		panic(fmt.Sprintf("bqcdc.Write: %v", err))
 	}
@@ -42,12 +42,17 @@ func Write(s beam.Scope, c Config, rows beam.PCollection) (receipts, letters bea
 	// What FinishBundle emits is in the global window, and all of one PCollection
 	// is in windows of one kind.
 	rows = beam.WindowInto(s, window.NewGlobalWindows(), rows)
-	receipts, letters, waiting := beam.ParDo3(s, &writeFn{Config: c}, rows)
-	if !c.grows() {
+	acknowledged, rejected, waiting := beam.ParDo3(s, &writeFn{Config: c}, rows)
+	receipts, letters = []beam.PCollection{acknowledged}, []beam.PCollection{rejected}
+	if !c.grows() && !c.Aside {
 		return receipts, letters
 	}
 	laterReceipts, laterLetters := beam.ParDo2(s, newWaitFn(c), waiting)
-	return beam.Flatten(s, receipts, laterReceipts), beam.Flatten(s, letters, laterLetters)
+	receipts, letters = append(receipts, laterReceipts), append(letters, laterLetters)
+	if c.Aside { // Prism can stall on a Flatten of unbounded collections
+		return receipts, letters
+	}
+	return []beam.PCollection{beam.Flatten(s, receipts...)}, []beam.PCollection{beam.Flatten(s, letters...)}
 }
 
 // grows reports whether any table may be altered to follow its source.
@@ -130,9 +135,13 @@ func (f *writeFn) ProcessElement(
 	ctx context.Context, at beam.EventTime, row change.Row,
 	receipt func(beam.EventTime, change.Receipt), letter func(beam.EventTime, deadletter.Letter), wait func(beam.EventTime, string, []byte),
 ) error {
-	err := f.bundle.collect(emit(ctx, f.writer, f.figures, receipt, letter, wait))
+	take := emit(ctx, f.writer, f.figures, receipt, letter, wait)
+	err := f.bundle.collect(take)
 	if err == nil {
 		err = f.bundle.add(&row, at)
+	}
+	if err == nil {
+		err = f.bundle.settle(take)
 	}
 	if err != nil {
 		f.bundle.cancel(err) // nobody will wait for the rest of it
@@ -171,9 +180,7 @@ func emit(
 		}
 		if wait != nil {
 			f.rowsHeld.Inc(ctx, int64(len(r.waiting)))
-			for i := range r.waiting {
-				wait(mtime.Now(), r.waiting[i].Table, change.AppendRow(nil, &r.waiting[i]))
-			}
+			chunks(r.waiting, func(table string, chunk []byte) { wait(mtime.Now(), table, chunk) })
 		}
 	}
 }
