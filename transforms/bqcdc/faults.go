@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
+	"beamcdc/internal/logs"
 )
 
 // faultsEvery is the least time between two log lines about one table and
@@ -36,7 +36,7 @@ func (f *faults) note(ctx context.Context, table string, o outcome, err error) {
 	if !ok {
 		return
 	}
-	log.Warnf(ctx, "bqcdc: writing to table %s is tried again (%s; %d more since the last such line, of this table or others): %s", table, o, more, clip(err.Error()))
+	logs.Warn(ctx, "an append is sent again", logs.Table.Of(table), logs.Outcome.Of(o), logs.Error.Of(err), logs.Suppressed.Of(more))
 }
 
 // see reports whether a fault is to be logged, and how many were not.

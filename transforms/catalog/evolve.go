@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"maps"
 	"math/rand/v2"
 	"net/http"
@@ -15,6 +14,7 @@ import (
 
 	"cloud.google.com/go/bigquery"
 
+	"beamcdc/internal/logs"
 	"beamcdc/schemas/table"
 )
 
@@ -108,7 +108,7 @@ func (c *Catalog) evolve(ctx context.Context, m Match, wanted []table.Alteration
 		}
 		for i := range made {
 			ddl := made[i].DDL(m.Name, t.Columns)
-			slog.WarnContext(ctx, "altered a table to follow its source", "table", m.Name.String(), "ddl", ddl)
+			logs.Warn(ctx, "a table was altered to follow its source", logs.Table.Of(m.Name), logs.DDL.Of(ddl))
 			done = append(done, Altered{made[i], ddl})
 			t.Columns = table.Altered(t.Columns, made[i:i+1])
 		}
@@ -188,8 +188,8 @@ func (c *Catalog) widen(ctx context.Context, t *table.Table, m *bigquery.TableMe
 	}
 	if now.ETag == m.ETag { // no one else's doing
 		c.altering.refuse(t.Name, a.Key())
-		slog.WarnContext(ctx, "BigQuery refuses to alter a table; other values get a column beside", "table", t.Name.String(),
-			"ddl", a.DDL(t.Name, t.Columns), "error", err.Error())
+		logs.Warn(ctx, "BigQuery refuses to alter a table; other values get a column beside", logs.Table.Of(t.Name),
+			logs.DDL.Of(a.DDL(t.Name, t.Columns)), logs.Error.Of(err))
 	}
 	return nil, nil
 }

@@ -7,8 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
-
+	"beamcdc/internal/logs"
 	"beamcdc/schemas/change"
 	"beamcdc/transforms/metric"
 )
@@ -96,9 +95,9 @@ func (f *decodeFn) watchPositions(ctx context.Context, events []change.Event) {
 		}
 		backwardsCounter.Inc(ctx, 1)
 		if warn {
-			log.Warnf(ctx, "positions of %.200s run backwards: a change committed at %s has position %.100s, before %.100s of one committed by %s. "+
-				"If its source failed over, its slot was recreated or its server restored, BigQuery keeps the older rows: raise source.epoch (now %d) and start again",
-				e.Table, e.CommitTime.UTC().Format(time.RFC3339), e.Position, from.position, from.commit.UTC().Format(time.RFC3339), f.Config.Envelope.Epoch)
+			logs.Warn(ctx, "positions run backwards; if the source failed over, its slot was recreated or its server restored, BigQuery keeps the older rows: raise source.epoch and start again",
+				logs.SourceTable.Of(e.Table), logs.Position.Of(e.Position), logs.CommitTime.Of(e.CommitTime.UTC().Format(time.RFC3339)),
+				logs.Before.Of(string(from.position)), logs.BeforeTime.Of(from.commit.UTC().Format(time.RFC3339)), logs.Epoch.Of(f.Config.Envelope.Epoch))
 		}
 	}
 }

@@ -11,8 +11,7 @@ import (
 
 	"golang.org/x/sync/singleflight"
 
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
-
+	"beamcdc/internal/logs"
 	"beamcdc/schemas/enrichment"
 )
 
@@ -148,13 +147,13 @@ func (r *joined) keep(ctx context.Context, loadFor time.Duration) {
 		case err != nil:
 			r.failures.Add(1)
 			if !failing {
-				log.Warnf(ctx, "enrich: %v; what was read before goes on serving", err)
+				logs.Warn(ctx, "a reference can't be read again; what was read before goes on serving", logs.Reference.Of(r.name), logs.Error.Of(err))
 			}
 			failing = true
 		default:
 			r.refreshes.Add(1)
 			if failing {
-				log.Infof(ctx, "enrich: reading the reference %s succeeds again", r.name)
+				logs.Info(ctx, "a reference can be read again", logs.Reference.Of(r.name))
 			}
 			failing = false
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"beamcdc/internal/logs"
 	"beamcdc/schemas/change"
 	"beamcdc/schemas/rowproto"
 	"beamcdc/schemas/table"
@@ -88,6 +89,9 @@ func (m *maker) ask(ctx context.Context, match catalog.Match) (found *catalog.De
 	return found, err
 }
 
+// unanswered keeps the log of questions that are asked again short.
+var unanswered logs.Seldom
+
 // patiently does what BigQuery may not be there for until it is done, it can't be, or
 // RetryFor is over.
 func (m *maker) patiently(ctx context.Context, try func() error) error {
@@ -103,6 +107,9 @@ func (m *maker) patiently(ctx context.Context, try func() error) error {
 			return err
 		}
 		catalogRetries.Inc(ctx, 1)
+		if suppressed, ok := unanswered.Ask(""); ok {
+			logs.Warn(ctx, "BigQuery does not answer a question about a table; it is asked again", logs.Error.Of(err), logs.Suppressed.Of(suppressed))
+		}
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():

@@ -8,9 +8,9 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/sdf"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
+	"beamcdc/internal/logs"
 	"beamcdc/schemas/change"
 
 	_ "beamcdc/transforms/coders" // of change.Message and change.Receipt
@@ -148,7 +148,7 @@ func (fn *readFn) ProcessElement(
 	}
 	count(ctx, messages, bytes)
 	if trouble := r.silent(); trouble != nil {
-		log.Warnf(ctx, "%v; still trying", receiveError(r.config, trouble))
+		logs.Warn(ctx, "no messages come; still trying", logs.Subscription.Of(r.config.Subscription), logs.Error.Of(receiveError(r.config, trouble)))
 	}
 	mark.set(clock.watermark())
 	return sdf.ResumeProcessingIn(0), nil

@@ -7,8 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
-
+	"beamcdc/internal/logs"
 	"beamcdc/schemas/change"
 	"beamcdc/schemas/rowproto"
 	"beamcdc/schemas/table"
@@ -47,7 +46,7 @@ func (f *truncateFn) recreate(ctx context.Context, e *change.Event, d *catalog.D
 	}
 	if at := fence.Truncated.String(); before.Fence != at {
 		before = restriction{Raised: time.Now().UnixMilli(), Fence: at}
-		log.Infof(ctx, "truncate: %s was truncated at %s; behind %v is %v since", e.Table, at, view, left.To.Name)
+		logs.Info(ctx, "a table was truncated; a new one is behind its view", logs.SourceTable.Of(e.Table), logs.Sequence.Of(at), logs.Table.Of(view), logs.To.Of(left.To.Name))
 	}
 	readable := time.UnixMilli(before.Raised + 1).Add(f.catalog.Lease() + left.MaxStaleness)
 	if wait = time.Until(readable); wait > 0 {
@@ -68,7 +67,7 @@ func (f *truncateFn) recreate(ctx context.Context, e *change.Event, d *catalog.D
 	if err != nil {
 		return before, 0, err
 	}
-	log.Infof(ctx, "truncate: %d rows of %v from after its truncate at %s copied to %v", written, left.From.Name, before.Fence, left.To.Name)
+	logs.Info(ctx, "rows from after a truncate were copied to the new table", logs.Rows.Of(written), logs.From.Of(left.From.Name), logs.Sequence.Of(before.Fence), logs.To.Of(left.To.Name))
 	if fence.Truncated != e.Sequence {
 		return before, 0, nil // the earlier one is done
 	}

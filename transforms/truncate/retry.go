@@ -5,10 +5,14 @@ import (
 	"fmt"
 	"time"
 
+	"beamcdc/internal/logs"
 	"beamcdc/schemas/change"
 	"beamcdc/transforms/bqcdc"
 	"beamcdc/transforms/catalog"
 )
+
+// unanswered keeps the log of questions that are asked again short.
+var unanswered logs.Seldom
 
 // destination returns the table that the truncate's source goes to.
 func (f *truncateFn) destination(ctx context.Context, e *change.Event) (d *catalog.Destination, err error) {
@@ -37,6 +41,9 @@ func (f *truncateFn) retry(ctx context.Context, ask func() error) error {
 			return err
 		}
 		retriesCounter.Inc(ctx, 1)
+		if suppressed, ok := unanswered.Ask(""); ok {
+			logs.Warn(ctx, "BigQuery does not answer a question about a table to be emptied; it is asked again", logs.Error.Of(err), logs.Suppressed.Of(suppressed))
+		}
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():

@@ -11,9 +11,9 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/sdf"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
+	"beamcdc/internal/logs"
 	"beamcdc/schemas/change"
 	"beamcdc/transforms/bqcdc"
 	"beamcdc/transforms/catalog"
@@ -176,7 +176,7 @@ func (f *truncateFn) step(ctx context.Context, e *change.Event, before restricti
 		return over, 0, nil
 	}
 	if before.Raised == 0 {
-		log.Infof(ctx, "truncate: %s was truncated at %s; the rows of %v from before it will be deleted", e.Table, e.Position, d.Table.Name)
+		logs.Info(ctx, "a table was truncated; its rows from before will be deleted", logs.SourceTable.Of(e.Table), logs.Position.Of(e.Position), logs.Table.Of(d.Table.Name))
 		before.Raised = time.Now().UnixMilli()
 	}
 	// Whoever wrote a row without knowing the fence did so no later than a lease after
@@ -205,7 +205,7 @@ func (f *truncateFn) step(ctx context.Context, e *change.Event, before restricti
 		return before, 0, err
 	}
 	emptiedCounter.Inc(ctx, 1)
-	log.Infof(ctx, "truncate: %d keys of %v deleted, as of its truncate at %s", written, d.Table.Name, e.Position)
+	logs.Info(ctx, "the rows from before a truncate were deleted", logs.Rows.Of(written), logs.Table.Of(d.Table.Name), logs.Position.Of(e.Position))
 	return over, 0, nil
 }
 
