@@ -1,62 +1,84 @@
+# The dashboard and the alert policies are those of templates/operations, where gcloud
+# takes them from too.
 locals {
-  alerts = {
-    backlog = {
-      name      = "changes wait for more than 10 minutes"
-      filter    = "metric.type = \"pubsub.googleapis.com/subscription/oldest_unacked_message_age\" AND resource.type = \"pubsub_subscription\" AND resource.labels.subscription_id = \"${google_pubsub_subscription.changes.name}\""
-      aligner   = "ALIGN_MAX"
-      threshold = 600
-      duration  = "300s"
-      help      = "The pipeline does not run, has too few workers, or BigQuery refuses. The job's logs tell."
-    }
-    dead_letters = {
-      name      = "changes became dead letters"
-      filter    = "metric.type = \"pubsub.googleapis.com/topic/send_request_count\" AND resource.type = \"pubsub_topic\" AND resource.labels.topic_id = \"${google_pubsub_topic.dead_letters.name}\""
-      aligner   = "ALIGN_DELTA"
-      threshold = 0
-      duration  = "0s"
-      help      = "Each letter's attributes beamcdc_stage, beamcdc_reason and beamcdc_error tell why; mend the cause and replay them."
-    }
-    undeliverable = {
-      name      = "messages made the workers fail again and again"
-      filter    = "metric.type = \"pubsub.googleapis.com/subscription/dead_letter_message_count\" AND resource.type = \"pubsub_subscription\" AND resource.labels.subscription_id = \"${google_pubsub_subscription.changes.name}\""
-      aligner   = "ALIGN_DELTA"
-      threshold = 0
-      duration  = "0s"
-      help      = "They are on the topic for what can't be delivered. The job's logs tell what the workers failed with."
-    }
-    lag = {
-      name      = "the job is more than 10 minutes behind"
-      filter    = "metric.type = \"dataflow.googleapis.com/job/system_lag\" AND resource.type = \"dataflow_job\" AND resource.labels.job_name = \"${google_dataflow_flex_template_job.pipeline.name}\""
-      aligner   = "ALIGN_MAX"
-      threshold = 600
-      duration  = "300s"
-      help      = "A bundle is tried again and again, or the workers are too few."
-    }
+  operations = "${path.module}/../operations"
+
+  watched = {
+    NAME              = var.name
+    SUBSCRIPTION      = google_pubsub_subscription.changes.name
+    DEAD_LETTER_TOPIC = google_pubsub_topic.dead_letters.name
+    JOB               = google_dataflow_flex_template_job.pipeline.name
   }
+
+  alerts = {
+    for file in fileset("${local.operations}/alerts", "*.yaml") :
+    trimsuffix(file, ".yaml") => yamldecode(templatefile("${local.operations}/alerts/${file}", local.watched))
+  }
+}
+
+resource "google_monitoring_dashboard" "pipeline" {
+  project        = var.project
+  dashboard_json = templatefile("${local.operations}/dashboard.json", local.watched)
 }
 
 resource "google_monitoring_alert_policy" "pipeline" {
   for_each              = local.alerts
   project               = var.project
-  display_name          = "${var.name}: ${each.value.name}"
-  combiner              = "OR"
+  display_name          = each.value.displayName
+  combiner              = each.value.combiner
   notification_channels = var.notification_channels
 
-  conditions {
-    display_name = each.value.name
-    condition_threshold {
-      filter          = each.value.filter
-      comparison      = "COMPARISON_GT"
-      threshold_value = each.value.threshold
-      duration        = each.value.duration
-      aggregations {
-        alignment_period   = "60s"
-        per_series_aligner = each.value.aligner
+  dynamic "conditions" {
+    for_each = each.value.conditions
+    content {
+      display_name = conditions.value.displayName
+
+      dynamic "condition_threshold" {
+        for_each = try([conditions.value.conditionThreshold], [])
+        content {
+          filter          = condition_threshold.value.filter
+          comparison      = condition_threshold.value.comparison
+          threshold_value = condition_threshold.value.thresholdValue
+          duration        = condition_threshold.value.duration
+          dynamic "aggregations" {
+            for_each = condition_threshold.value.aggregations
+            content {
+              alignment_period     = aggregations.value.alignmentPeriod
+              per_series_aligner   = aggregations.value.perSeriesAligner
+              cross_series_reducer = try(aggregations.value.crossSeriesReducer, null)
+            }
+          }
+        }
+      }
+
+      dynamic "condition_absent" {
+        for_each = try([conditions.value.conditionAbsent], [])
+        content {
+          filter   = condition_absent.value.filter
+          duration = condition_absent.value.duration
+          dynamic "aggregations" {
+            for_each = condition_absent.value.aggregations
+            content {
+              alignment_period     = aggregations.value.alignmentPeriod
+              per_series_aligner   = aggregations.value.perSeriesAligner
+              cross_series_reducer = try(aggregations.value.crossSeriesReducer, null)
+            }
+          }
+        }
+      }
+
+      dynamic "condition_prometheus_query_language" {
+        for_each = try([conditions.value.conditionPrometheusQueryLanguage], [])
+        content {
+          query               = condition_prometheus_query_language.value.query
+          duration            = condition_prometheus_query_language.value.duration
+          evaluation_interval = condition_prometheus_query_language.value.evaluationInterval
+        }
       }
     }
   }
 
   documentation {
-    content = each.value.help
+    content = each.value.documentation.content
   }
 }

@@ -40,7 +40,7 @@ func (d *dataset) examine(ctx context.Context) {
 		d.unknown("where the dataset is", "bigquery.datasets.get", err)
 		return
 	case d.location == "":
-		d.unknown("anything", "", fmt.Errorf("there is no dataset %s.%s", d.name.Project, d.name.Dataset))
+		d.unknown("how it stands", "", fmt.Errorf("there is no dataset %s.%s", d.name.Project, d.name.Dataset))
 		return
 	}
 	d.watermarks(ctx)

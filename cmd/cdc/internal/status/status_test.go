@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"beamcdc/emulator"
 	"beamcdc/internal/cdctest"
 )
 
@@ -84,5 +85,131 @@ func TestStatus(t *testing.T) {
 		t.Errorf("max_staleness is %v", got.MaxStaleness)
 	case got.LastError != nil:
 		t.Errorf("an error: %+v", got.LastError)
+	}
+}
+
+// What people are shown of a table that is behind: the numbers, and what to do.
+func TestStatus_text(t *testing.T) {
+	w := cdctest.Start(t, start, "shop")
+	w.Table("shop.orders", 10)
+	w.Table("shop.customers", 0)
+	for _, table := range []string{"orders", "customers"} {
+		if err := w.Upsert("shop", table, 3); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Apply(t.Context(), "shop", table); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.HoldApplies(true)
+	w.Clock.Advance(time.Minute)
+	if err := w.Upsert("shop", "orders", 4); err != nil {
+		t.Fatal(err)
+	}
+	faults := []emulator.Fault{
+		{Table: "shop.orders", Times: 1, Effect: emulator.Effect{Code: "UNAVAILABLE"}},
+		{Method: "BackgroundApply", Table: "shop.orders", Times: 1, Effect: emulator.Effect{Code: "RESOURCE_EXHAUSTED", Message: "no\x1b[2Jslots"}},
+	}
+	if err := w.SetFaults(faults); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Upsert("shop", "orders", 2); err == nil {
+		t.Fatal("the fault refuses nothing")
+	}
+	w.Clock.Advance(31 * time.Minute)
+	rules := orders + `  - {source: s.customers, destination: shop.customers}
+  - {source: s.gone, destination: shop.gone}
+  - {source: "t.*", destination: "shop.t_{table}"}
+  - {source: s.far, destination: away.far}
+`
+	out := run(t, w, rules)
+	for _, want := range []string{
+		"TABLE             WATERMARK LAG  PENDING ROWS  APPLY P95  RECOMMENDED  MAX STALENESS  LAST ERROR",
+		"p.shop.customers  32m            0 to 3        0s         7m           -              -",
+		"p.shop.orders     32m            4 to 7        0s         7m           10m            2026-11-30 09:01 UNAVAILABLE: 1 of append",
+		"p.shop.customers: it has no max_staleness: every query applies what is pending; set INTERVAL 7 MINUTE or more",
+		"p.shop.orders: its applied changes are older than its max_staleness",
+		"p.shop.orders: an apply that was asked for at 2026-11-30 09:09 has not ended",
+		"p.shop.gone: it does not exist, or has no primary key",
+		"p.away.far: not known: how it stands: there is no dataset p.away",
+		"1 of the rules name their tables by what messages hold",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	w.HoldApplies(false) // and the apply fails
+	if err := w.ApplyDue(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w.Clock.Advance(time.Hour)
+	out = run(t, w, rules, "-recent_minutes", "50", "p.shop.orders")
+	for _, want := range []string{
+		"2026-11-30 09:32 rateLimitExceeded: 1 of apply",
+		"p.shop.orders: it gets 0 % of what it used to get",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	if strings.Contains(out, "customers") || strings.ContainsRune(out, '\x1b') {
+		t.Errorf("%q", out)
+	}
+	if e := report(t, w, rules)["p.shop.orders"].LastError; e == nil || e.Message != "no\x1b[2Jslots" || e.Of != "apply" {
+		t.Errorf("the last error is %+v", e)
+	}
+}
+
+// Of a view that has one table after the other behind it, it is the table that counts.
+func TestStatus_view(t *testing.T) {
+	w := cdctest.Start(t, start, "shop")
+	w.Run("CREATE TABLE shop.orders_g0 (id INT64 NOT NULL, name STRING, beamcdc_sequence STRING, beamcdc_deleted BOOL, PRIMARY KEY (id) NOT ENFORCED)")
+	w.Run("CREATE VIEW shop.orders AS SELECT * EXCEPT (beamcdc_sequence, beamcdc_deleted) FROM `p.shop.orders_g0` WHERE beamcdc_deleted IS NOT TRUE")
+	if err := w.Upsert("shop", "orders_g0", 5); err != nil {
+		t.Fatal(err)
+	}
+	const rule = "  - {source: s.orders, destination: shop.orders, truncates: recreate}\n"
+	got := report(t, w, rule)["p.shop.orders"]
+	if got == nil || got.Behind != "p.shop.orders_g0" || got.Pending == nil || got.Pending.AtMost != 5 || got.Unknown != nil {
+		t.Errorf("%+v", got)
+	}
+	if out := run(t, w, rule); !strings.Contains(out, "p.shop.orders  never applied  5") {
+		t.Errorf("%s", out)
+	}
+}
+
+// What the account may not look at is said, with what it takes; the rest is told.
+func TestStatus_forbidden(t *testing.T) {
+	w := cdctest.Start(t, start, "shop")
+	w.Table("shop.orders", 10)
+	if err := w.SetFaults([]emulator.Fault{{Method: "jobs.*", Skip: 1, Effect: emulator.Effect{Code: "PERMISSION_DENIED"}}}); err != nil {
+		t.Fatal(err)
+	}
+	got := report(t, w, orders)["p.shop.orders"]
+	if got == nil || len(got.Unknown) != 5 || got.Pending != nil || *got.MaxStaleness != 600 {
+		t.Fatalf("%+v", got)
+	}
+	if !strings.HasPrefix(got.Unknown[0], "how many rows wait: ") || !strings.HasSuffix(got.Unknown[0], "it takes "+timelinePermission) {
+		t.Errorf("%q", got.Unknown[0])
+	}
+}
+
+func TestRun_badUsage(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "pipeline.yaml")
+	if err := os.WriteFile(file, []byte("window: yes\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{}, {"-config", file}, {"-config", "none"}, {"-output", "xml"}, {"-days", "0"}, {"-hours", "5000"}, {"-fraction", "2"}, {"-unknown"},
+	} {
+		var out strings.Builder
+		err := Run(t.Context(), args, &out)
+		if _, ok := err.(UsageError); !ok || out.Len() > 0 { //nolint:errorlint // it is returned as it is
+			t.Errorf("%v: %v, printed %q", args, err, out.String())
+		}
+	}
+	var out strings.Builder
+	if err := Run(t.Context(), []string{"-h"}, &out); err != nil || out.String() != usage {
+		t.Errorf("%v: %s", err, out.String())
 	}
 }
