@@ -126,7 +126,7 @@ func (r *result) publish(s *settings, server *firehose.Server, bigquery *countin
 			return fmt.Errorf("the pipeline ended early: %w; %+v", err, server.Counts())
 		case <-step.C:
 			if r.scenario.adapt && done == nil {
-				r.adapt(s, server)
+				r.adapt(server)
 				take.setRate(r.rate)
 			}
 		case <-fast:
@@ -145,12 +145,15 @@ func (r *result) publish(s *settings, server *firehose.Server, bigquery *countin
 	}
 }
 
-// adapt raises the rate as long as the pipeline follows, and lowers it where not: where
-// more is unacked than what is published in two windows.
-func (r *result) adapt(s *settings, server *firehose.Server) {
+// mostUnacked is how many messages may be unacked before the pipeline is taken to lag:
+// what 10,000 a second of them need for a window of 5 s. A bound in seconds instead would
+// lower the rate on a machine that others slow down for no more than that.
+const mostUnacked = 50_000
+
+// adapt raises the rate as long as the pipeline follows, and lowers it where not.
+func (r *result) adapt(server *firehose.Server) {
 	counts := server.Counts()
-	follows := float64(counts.Published-counts.Acked) < float64(r.rate)*(2*max(s.window, time.Second)).Seconds()
-	if follows {
+	if counts.Published-counts.Acked < mostUnacked {
 		r.rate += max(r.rate/50, 1)
 	} else {
 		r.rate = max(r.rate*9/10, 1)
