@@ -8,7 +8,10 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
+	"beamcdc/cmd/internal/direct"
+	"beamcdc/cmd/internal/monitor"
 	"beamcdc/pipeline"
 )
 
@@ -21,13 +24,16 @@ func usageErrorf(format string, args ...any) error { return usageError{fmt.Error
 
 // invocation is what the command line asks for.
 type invocation struct {
-	config   string
-	logLevel string
-	check    bool         // ask the services first whether the pipeline can do its work
-	dryRun   bool         // print the job, offline
-	template bool         // write the job's description to Cloud Storage, for others to run
-	settings []assignment // in the order of the command line
-	warnings []string     // of what was ignored
+	config    string
+	logLevel  string
+	logFormat string
+	metrics   string        // where /metrics and /healthz are served; "" for nowhere
+	patience  time.Duration // of /healthz
+	check     bool          // ask the services first whether the pipeline can do its work
+	dryRun    bool          // print the job, offline
+	template  bool          // write the job's description to Cloud Storage, for others to run
+	settings  []assignment  // in the order of the command line
+	warnings  []string      // of what was ignored
 }
 
 // assignment is a setting of the configuration that a flag overrides.
@@ -39,6 +45,9 @@ func parse(flags *flag.FlagSet, args []string) (*invocation, error) {
 	in := new(invocation)
 	flags.StringVar(&in.config, "config", "", "")
 	flags.StringVar(&in.logLevel, "log_level", "", "")
+	flags.StringVar(&in.logFormat, "log_format", direct.Text, "")
+	flags.StringVar(&in.metrics, "metrics_address", "", "")
+	flags.DurationVar(&in.patience, "unhealthy_after", monitor.DefaultPatience, "")
 	flags.BoolVar(&in.check, "check", true, "")
 	for _, s := range pipeline.Settings() {
 		flags.Var(&settingFlag{setting: s, in: in}, s.Flag, s.Help)
@@ -91,9 +100,11 @@ func (in *invocation) options() (pipeline.Options, error) {
 	return o, nil
 }
 
-// setLevel checks the log's level and fills in its default.
-func (in *invocation) setLevel(runner string) error {
+// setLog checks the log's level and format, and fills in the level's default.
+func (in *invocation) setLog(runner string) error {
 	switch {
+	case in.logFormat != direct.Text && in.logFormat != direct.JSON:
+		return usageErrorf("--log_format %q is none of text, json", in.logFormat)
 	case in.logLevel == "" && runner == "dataflow":
 		in.logLevel = "info"
 	case in.logLevel == "":

@@ -20,6 +20,13 @@ Usage: launch --config FILE [--runner RUNNER] [FLAGS]
   --dry_run          print the graph, and the job for dataflow; ask no service
   --check=false      start without asking the services whether the pipeline can do its work
   --log_level LEVEL  debug, info, warn or error. Defaults to warn; to info for dataflow
+  --log_format F     text (default) or json: an object a line
+  --metrics_address HOST:PORT
+                     serve /metrics, for Prometheus, and /healthz there, while the workers are in
+                     this process. Without a host it is 127.0.0.1: there is no TLS. Off by default
+  --unhealthy_after D
+                     how long nothing may be acked while messages wait, or Pub/Sub be out of reach,
+                     before /healthz answers 503; the window and fill.hold_for come on top. Defaults to 5m
 `
 
 // beamFlags are those of Beam's that matter, in groups: the rest are named alone.
@@ -66,7 +73,7 @@ Exit status: 0 done, 1 it could not run or failed, 2 bad usage or configuration.
 func usage(w io.Writer, flags *flag.FlagSet) {
 	var text strings.Builder
 	text.WriteString(usageHead)
-	told := map[string]bool{"config": true, "runner": true, "dry_run": true, "check": true, "log_level": true}
+	told := map[string]bool{"config": true, "runner": true, "dry_run": true, "check": true, "log_level": true, "log_format": true, "metrics_address": true, "unhealthy_after": true}
 	text.WriteString("\nThese override the configuration.\n")
 	group, width := "", 0
 	for _, s := range pipeline.Settings() {

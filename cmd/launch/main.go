@@ -10,9 +10,9 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 	"time"
 
@@ -34,7 +34,8 @@ func main() {
 }
 
 func run(args []string, signals <-chan os.Signal, stdout, stderr io.Writer) int {
-	err := launch(args, signals, stdout, stderr)
+	notes := &direct.Notes{W: stderr, Command: "launch", Format: direct.Text}
+	err := launch(args, signals, stdout, notes)
 	switch {
 	case err == nil:
 		return 0
@@ -42,16 +43,14 @@ func run(args []string, signals <-chan os.Signal, stdout, stderr io.Writer) int 
 		usage(stdout, flag.CommandLine)
 		return 0
 	}
-	for line := range strings.Lines(err.Error()) { // a configuration's findings are a line each
-		_, _ = fmt.Fprintf(stderr, "launch: %s\n", strings.TrimSuffix(line, "\n"))
-	}
+	notes.Tell(slog.LevelError, err.Error())
 	if errors.As(err, new(usageError)) || errors.As(err, new(pipeline.Findings)) {
 		return 2
 	}
 	return 1
 }
 
-func launch(args []string, signals <-chan os.Signal, stdout, stderr io.Writer) error {
+func launch(args []string, signals <-chan os.Signal, stdout io.Writer, notes *direct.Notes) error {
 	in, err := parse(flag.CommandLine, args)
 	if err != nil {
 		return err
@@ -60,12 +59,13 @@ func launch(args []string, signals <-chan os.Signal, stdout, stderr io.Writer) e
 	if err != nil {
 		return err
 	}
-	if err := in.setLevel(runner); err != nil {
+	if err := errors.Join(in.setLog(runner), in.setMetrics()); err != nil {
 		return err
 	}
-	direct.Init(stderr, in.logLevel) // in a worker it does not return
+	notes.Format = in.logFormat
+	direct.Init(notes.W, in.logLevel, in.logFormat) // in a worker it does not return
 	for _, warning := range in.warnings {
-		_, _ = fmt.Fprintf(stderr, "launch: %s\n", warning)
+		notes.Tell(slog.LevelWarn, warning)
 	}
 	o, err := in.options()
 	if err != nil {
@@ -79,15 +79,23 @@ func launch(args []string, signals <-chan os.Signal, stdout, stderr io.Writer) e
 	if in.dryRun {
 		return describe(runner, o, stdout)
 	}
+	here := runner == "prism" || loopback
+	watcher, err := in.startMetrics(here, o, notes)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = watcher.Close() }() // nobody waits for an answer any more
 	if in.check {
 		if err := check(o, signals); err != nil {
 			return err
 		}
 	}
-	if runner == "prism" || loopback {
-		return serve(direct.StartOn(runner, o), signals, stdout, stderr)
+	if !here {
+		return submit(runner, o)
 	}
-	return submit(runner, o)
+	job := direct.StartOn(runner, o)
+	watcher.Watch(job)
+	return serve(job, signals, stdout, notes)
 }
 
 // complete fills in the flags of Beam's that the runner needs. It reports whether the
@@ -157,11 +165,11 @@ func check(o pipeline.Options, signals <-chan os.Signal) error {
 
 // serve runs the pipeline in this process until it is told to stop, and then
 // prints what became of the messages as one JSON object.
-func serve(job *direct.Job, signals <-chan os.Signal, stdout, stderr io.Writer) error {
+func serve(job *direct.Job, signals <-chan os.Signal, stdout io.Writer, notes *direct.Notes) error {
 	select {
 	case <-job.Done():
 	case <-signals:
-		_, _ = fmt.Fprintln(stderr, "launch: stopping: finishing what was taken; interrupt again to end at once")
+		notes.Tell(slog.LevelInfo, "stopping: finishing what was taken; interrupt again to end at once")
 		job.Drain()
 		select {
 		case <-job.Done():

@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/signal"
 	"slices"
@@ -16,6 +17,8 @@ import (
 
 	"cloud.google.com/go/pubsub/v2/apiv1/pubsubpb"
 
+	"beamcdc/cmd/internal/direct"
+	"beamcdc/cmd/internal/monitor"
 	"beamcdc/examples/shop"
 	"beamcdc/internal/messagefile"
 	"beamcdc/pipeline"
@@ -26,7 +29,7 @@ emulator and the pipeline between them. It publishes the messages, runs the
 pipeline until all of them are acked, and prints the tables, what became of the
 changes, and the dead letters. Without flags it runs the demo.
 
-Usage: local [-config FILE] [-messages FILE]... [-serve] [-output table|json] [-db FILE]
+Usage: local [-config FILE] [-messages FILE]... [-serve] [-output table|json] [-db FILE] [-metrics HOST:PORT] [-log_format text|json]
 
   -config FILE     the pipeline's configuration, YAML; the demo's by default. Where it
                    names no dead_letters, they go to a directory that is removed at the end
@@ -47,6 +50,9 @@ Usage: local [-config FILE] [-messages FILE]... [-serve] [-output table|json] [-
                    unavailable_values: fill made any, is always
                    rows_upserted + rows_deleted + superseded + filtered + control + truncates + dead_letters
   -db FILE         keep the emulator's tables in a file; in memory by default
+  -metrics HOST:PORT
+                   serve /metrics, for Prometheus, and /healthz there; without a host at 127.0.0.1
+  -log_format F    what is logged on standard error: text (default) or json, an object a line
 
 Exit status: 0 done, dead letters included; 1 it could not run; 2 bad usage or configuration.
 `
@@ -65,7 +71,8 @@ func main() {
 }
 
 func run(args []string, signals <-chan os.Signal, stdin io.Reader, stdout, stderr io.Writer) int {
-	err := local(args, signals, stdin, stdout, stderr)
+	notes := &direct.Notes{W: stderr, Command: "local", Format: direct.Text}
+	err := local(args, signals, stdin, stdout, notes)
 	switch {
 	case err == nil:
 		return 0
@@ -73,20 +80,20 @@ func run(args []string, signals <-chan os.Signal, stdin io.Reader, stdout, stder
 		_, _ = io.WriteString(stdout, usage) // there is nobody to tell
 		return 0
 	}
-	for line := range strings.Lines(err.Error()) { // a configuration's findings are a line each
-		_, _ = fmt.Fprintf(stderr, "local: %s\n", strings.TrimSuffix(line, "\n"))
-	}
+	notes.Tell(slog.LevelError, err.Error())
 	if errors.As(err, new(usageError)) || errors.As(err, new(pipeline.Findings)) {
 		return 2
 	}
 	return 1
 }
 
-func local(args []string, signals <-chan os.Signal, stdin io.Reader, stdout, stderr io.Writer) error {
+func local(args []string, signals <-chan os.Signal, stdin io.Reader, stdout io.Writer, notes *direct.Notes) error {
+	stderr := notes.W
 	in, err := parse(args)
 	if err != nil {
 		return err
 	}
+	notes.Format = in.logFormat
 	o, err := in.options()
 	if err != nil {
 		return err
@@ -97,7 +104,7 @@ func local(args []string, signals <-chan os.Signal, stdin io.Reader, stdout, std
 	}
 	s := &system{
 		options: o, db: in.db, serve: in.serve,
-		signals: signals, progress: newProgress(stderr), notes: stdout, log: stderr,
+		signals: signals, progress: newProgress(stderr), notes: stdout, told: notes, metrics: in.metrics,
 	}
 	if in.json {
 		s.notes = stderr // standard output is the JSON object's alone
@@ -110,7 +117,7 @@ func local(args []string, signals <-chan os.Signal, stdin io.Reader, stdout, std
 		return writeJSON(stdout, r)
 	}
 	if in.config != "" && in.messages == nil && !in.serve {
-		_, _ = io.WriteString(stderr, "local: no -messages given: the tables stay as they are\n") // there is nobody else to tell
+		notes.Tell(slog.LevelInfo, "no -messages given: the tables stay as they are")
 	}
 	return writeTables(stdout, r, style{terminal: isTerminal(stdout) && os.Getenv("NO_COLOR") == ""})
 }
@@ -122,6 +129,9 @@ type invocation struct {
 	serve    bool
 	json     bool
 	db       string
+
+	metrics   string // where /metrics and /healthz are served; "" for nowhere
+	logFormat string
 }
 
 func parse(args []string) (*invocation, error) {
@@ -135,6 +145,8 @@ func parse(args []string) (*invocation, error) {
 	flags.BoolVar(&in.serve, "serve", false, "")
 	flags.StringVar(&output, "output", output, "")
 	flags.StringVar(&in.db, "db", "", "")
+	flags.StringVar(&in.metrics, "metrics", "", "")
+	flags.StringVar(&in.logFormat, "log_format", direct.Text, "")
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
 		return nil, err
@@ -144,6 +156,16 @@ func parse(args []string) (*invocation, error) {
 		return nil, usageErrorf("there is no argument %q; \"local -h\" lists the flags", flags.Arg(0))
 	case output != "table" && output != "json":
 		return nil, usageErrorf("-output %q is none of table, json", output)
+	}
+	if in.logFormat != direct.Text && in.logFormat != direct.JSON {
+		return nil, usageErrorf("-log_format %q is none of text, json", in.logFormat)
+	}
+	if in.metrics != "" {
+		address, err := monitor.CheckAddress(in.metrics)
+		if err != nil {
+			return nil, usageErrorf("-metrics: %w", err)
+		}
+		in.metrics = address
 	}
 	in.json = output == "json"
 	stdins := 0

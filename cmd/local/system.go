@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"strings"
 	"time"
@@ -12,8 +13,10 @@ import (
 	"cloud.google.com/go/pubsub/v2/apiv1/pubsubpb"
 
 	"beamcdc/cmd/internal/direct"
+	"beamcdc/cmd/internal/monitor"
 	"beamcdc/cmd/local/embeddedpubsub"
 	"beamcdc/emulator"
+	"beamcdc/internal/logs"
 	"beamcdc/pipeline"
 	"beamcdc/transforms/deadletter"
 	"beamcdc/transforms/pubsubsource"
@@ -27,7 +30,9 @@ type system struct {
 	signals  <-chan os.Signal
 	progress *progress
 	notes    io.Writer // where -serve's addresses go
-	log      io.Writer
+	told     *direct.Notes
+	metrics  string          // where they are served; "" for nowhere
+	watcher  *monitor.Server // nil where they aren't
 
 	project  string // of the subscription
 	topic    string // that the messages are published to
@@ -59,7 +64,14 @@ func (s *system) run(messages []*pubsubpb.PubsubMessage) (r result, err error) {
 		return result{}, err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	direct.Init(s.log, "warn")
+	direct.Init(s.told.W, "warn", s.told.Format)
+	if s.metrics != "" {
+		if s.watcher, err = monitor.Start(s.metrics, monitor.Patience(monitor.DefaultPatience, &s.options)); err != nil {
+			return result{}, usageErrorf("-metrics: %w", err)
+		}
+		defer func() { _ = s.watcher.Close() }() // nobody waits for an answer any more
+		s.told.Tell(slog.LevelInfo, "serving http://"+s.watcher.Addr()+"/metrics and /healthz", logs.Address.Of(s.watcher.Addr()))
+	}
 	if err := errors.Join(pipeline.Check(ctx, s.options)...); err != nil {
 		return result{}, err
 	}
@@ -175,6 +187,7 @@ func (s *system) runPipeline(published int) (direct.Counts, error) {
 	remaining := published
 	for round := 1; ; round++ {
 		job := direct.Start(s.options)
+		s.watcher.Watch(job)
 		if err := s.follow(job, published, remaining); err != nil {
 			return direct.Counts{}, err
 		}

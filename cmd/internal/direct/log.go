@@ -3,6 +3,7 @@ package direct
 import (
 	"context"
 	"flag"
+	"fmt"
 	"io"
 	"log/slog"
 	"slices"
@@ -13,33 +14,70 @@ import (
 	beamlog "github.com/apache/beam/sdks/v2/go/pkg/beam/log"
 
 	"beamcdc/internal/counters"
+	"beamcdc/internal/logs"
 )
 
 // Init initializes Beam in a command that has parsed its flags, and sends the log
-// to w: lines of text, of the given level or above ("debug", "info", "warn",
-// "error"). In a worker it does not return. Only the first call has an effect.
-func Init(w io.Writer, level string) {
-	initialize.Do(func() { initBeam(w, level) })
+// to w: of the given level or above ("debug", "info", "warn", "error"), in the given
+// format. In a worker it does not return. Only the first call has an effect.
+func Init(w io.Writer, level, format string) {
+	initialize.Do(func() { initBeam(w, level, format) })
 }
+
+// The formats of the log.
+const (
+	Text = "text" // key=value
+	JSON = "json" // an object a line
+)
 
 var initialize sync.Once
 
-func initBeam(w io.Writer, level string) {
+func initBeam(w io.Writer, level, format string) {
 	if !flag.CommandLine.Parsed() {
 		_ = flag.CommandLine.Parse(nil) // Beam reads its flags, set or not
 	}
 	if err := counters.Enable(); err != nil {
 		panic("direct.Init: " + err.Error()) // counters registers its hook itself
 	}
-	beamlog.LogLevel, beamlog.LogKind = level, "text"
+	beamlog.LogLevel, beamlog.LogKind = level, format
 	beam.Init() // it makes a log of its own
 	var least slog.Level
 	_ = least.UnmarshalText([]byte(level)) // the level is one of the four
-	var handler slog.Handler = slog.NewTextHandler(w, &slog.HandlerOptions{Level: least})
+	handler := handlerOf(w, least, format)
 	if least > slog.LevelInfo {
 		handler = quietHandler{handler}
 	}
 	slog.SetDefault(slog.New(handler))
+	logs.Here()
+}
+
+func handlerOf(w io.Writer, least slog.Level, format string) slog.Handler {
+	o := &slog.HandlerOptions{Level: least, AddSource: least <= slog.LevelDebug}
+	if format == JSON {
+		return slog.NewJSONHandler(w, o)
+	}
+	return slog.NewTextHandler(w, o)
+}
+
+// Notes are what a command itself tells of its run: lines that begin with its name or,
+// where its log is JSON, lines of that.
+type Notes struct {
+	W       io.Writer
+	Command string
+	Format  string
+}
+
+// Tell writes lines of text. In a log they have the level.
+func (n *Notes) Tell(level slog.Level, text string, attributes ...slog.Attr) {
+	log := slog.New(handlerOf(n.W, slog.LevelInfo, JSON))
+	for line := range strings.Lines(text) { // a configuration's findings are a line each
+		line = strings.TrimSuffix(line, "\n")
+		if n.Format == JSON {
+			log.LogAttrs(context.Background(), level, line, attributes...)
+			continue
+		}
+		_, _ = fmt.Fprintf(n.W, "%s: %s\n", n.Command, line) // there is nobody else to tell
+	}
 }
 
 // quietHandler leaves out what Prism says of a failed job, six times over and
