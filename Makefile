@@ -1,5 +1,5 @@
 # Short names for what CONTRIBUTING.md describes. Everything works without make too.
-.PHONY: demo test lint fuzz bench e2e ci
+.PHONY: demo test lint fuzz bench e2e chaos ci
 
 demo: ## the shop's demo on this machine
 	go run ./cmd/local
@@ -23,6 +23,9 @@ bench: ## the benchmarks that docs/benchmarks.md quotes
 e2e: ## real databases and a real Debezium, 50,000 transactions each; installs what that needs
 	tests/e2e/databases/install
 	BEAMCDC_E2E_TRANSACTIONS=50000 go test -count=1 -v -timeout=90m ./tests/e2e/databases
+
+chaos: ## an hour of kills and faults, a million changes; prints a seed that repeats it
+	go run ./tests/chaos -duration 1h -kills 500 -changes 1000000
 
 ci: ## all that a change must pass
 	.ci/run

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -20,9 +21,10 @@ type bigquery struct {
 	grpc, rest  string // host:port
 	said        func(line string)
 
+	kills atomic.Int64
+
 	mu       sync.Mutex
 	process  *process
-	kills    int
 	active   map[string]map[string]any // faults by name
 	set      []string                  // the names of those that were set last, in their order
 	happened map[string]int            // how often each did, as far as a killed emulator could be asked
@@ -73,7 +75,7 @@ func (b *bigquery) killed(meanwhile func()) error {
 	defer b.mu.Unlock()
 	b.harvest()
 	b.process.kill()
-	b.kills++
+	b.kills.Add(1)
 	meanwhile()
 	return b.start()
 }

@@ -35,7 +35,7 @@ func (s *system) happen(e event, all *sync.WaitGroup) {
 			if e.lasts > 0 {
 				time.Sleep(e.lasts)
 			} else {
-				s.bigquery.wait(name, 5*time.Second)
+				s.bigquery.wait(name, 20*time.Second)
 			}
 			return s.bigquery.reset(name)
 		})

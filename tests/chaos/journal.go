@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -16,12 +17,12 @@ type journal struct {
 	echo   func(line string)
 }
 
-// The kinds of lines that faults make the pipeline log, and what each has in it.
+// A warning's kind is its message, of which slog writes one text for all of a kind.
+var warning = regexp.MustCompile(`level=(?:WARN|ERROR) msg=("(?:[^"\\]|\\.)*"|\S+)`)
+
+// The kinds of lines that the command itself writes, and how each begins.
 var lineKinds = []struct{ kind, mark string }{
-	{"append tried again", "is tried again"},
 	{"stopping", "launch: stopping"},
-	{"table altered", "altered a table to follow its source"},
-	{"source out of reach", "still trying"},
 	{"ended by itself", "launch: "},
 }
 
@@ -34,8 +35,12 @@ func (j *journal) add(line string) {
 	if j.echo != nil {
 		j.echo(line)
 	}
+	if found := warning.FindStringSubmatch(line); found != nil {
+		j.kinds[found[1]]++
+		return
+	}
 	for _, k := range lineKinds {
-		if strings.Contains(line, k.mark) {
+		if strings.HasPrefix(line, k.mark) {
 			j.kinds[k.kind]++
 			return
 		}

@@ -37,6 +37,7 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags.IntVar(&o.faults, "round_kills", 26, "kills planned in a round")
 	flags.IntVar(&o.rate, "rate", 1000, "changes a second, unless they pile up")
 	flags.IntVar(&o.backlog, "backlog", 20_000, "messages that may pile up")
+	flags.DurationVar(&o.hold, "hold", 20*time.Second, "fill.hold_for: for how long an update waits for the value that it left out")
 	flags.Float64Var(&o.scale, "scale", 0.3, "of what lasts: at 1 BigQuery is out of quota for up to three minutes")
 	flags.DurationVar(&o.settleFor, "settle", 10*time.Minute, "after this long without a fault what is left is stuck")
 	flags.StringVar(&o.directory, "directory", "", "for the emulator's file and the logs; a temporary one, which is removed if all is well")

@@ -120,6 +120,7 @@ func (p *pipeline) problem(format string, args ...any) {
 func (p *pipeline) up() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.closed = false
 	return p.start()
 }
 

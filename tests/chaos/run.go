@@ -22,6 +22,7 @@ type options struct {
 	faults    int           // kills planned for a round
 	rate      int           // changes a second that are published, unless they pile up
 	backlog   int           // messages that may be unacked
+	hold      time.Duration // fill.hold_for of the tables that have one
 	scale     float64       // of the faults that last: 1 is minutes
 	settleFor time.Duration // for what is left after a round: beyond it the pipeline is stuck
 	directory string
@@ -73,6 +74,18 @@ func (s *system) printf(format string, args ...any) {
 	_, _ = fmt.Fprintf(s.out, "%7.1fs  %s\n", time.Since(s.began).Seconds(), fmt.Sprintf(format, args...))
 }
 
+// lockedWriter is written to by one at a time.
+type lockedWriter struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+func (l *lockedWriter) Write(text []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.w.Write(text)
+}
+
 func (s *system) problem(err error) {
 	if err == nil {
 		return
@@ -86,6 +99,7 @@ func (s *system) problem(err error) {
 // run runs rounds until it has what the options ask for. The error is all that was
 // wrong.
 func run(ctx context.Context, o options) (*summary, error) {
+	o.out = &lockedWriter{w: o.out}
 	s := &system{options: o, began: time.Now(), events: map[string]int{}, journal: &journal{}, overdue: map[string]bool{}}
 	if o.pipeline != nil {
 		s.journal.echo = func(line string) { _, _ = fmt.Fprintln(o.pipeline, line) }
@@ -103,14 +117,17 @@ func run(ctx context.Context, o options) (*summary, error) {
 	}
 	p := s.pipeline.counts()
 	return &summary{
-		options: o, rounds: rounds, published: s.source.changes, kills: p.kills, bigqueryKills: s.bigquery.kills, stops: p.stops, starts: p.starts,
+		options: o, rounds: rounds, published: s.source.count(), kills: p.kills, bigqueryKills: int(s.bigquery.kills.Load()), stops: p.stops, starts: p.starts,
 		events: s.events, happened: s.bigquery.happened, exits: p.exits, letters: s.letters, replayed: s.replayed, overdue: len(s.overdue), deliveries: s.broker.counts(),
 		counted: p.messages, logLines: s.journal.lines(), log: s.journal.String(), took: time.Since(s.began),
 	}, errors.Join(s.problems...)
 }
 
+// killed is how often a process was killed by now.
+func (s *system) killed() int { return s.pipeline.counts().kills + int(s.bigquery.kills.Load()) }
+
 func (s *system) enough() bool {
-	return s.source.changes >= s.changes && s.pipeline.counts().kills+s.bigquery.kills >= s.kills && time.Since(s.began) >= s.duration
+	return s.source.count() >= s.options.changes && s.killed() >= s.options.kills && time.Since(s.began) >= s.duration
 }
 
 func (s *system) start() (err error) {
@@ -133,7 +150,7 @@ func (s *system) start() (err error) {
 		return err
 	}
 	s.config = filepath.Join(s.directory, "pipeline.yaml")
-	if err := os.WriteFile(s.config, []byte(configuration(200*time.Millisecond)), 0o600); err != nil {
+	if err := os.WriteFile(s.config, []byte(configuration(200*time.Millisecond, s.hold)), 0o600); err != nil {
 		return err
 	}
 	s.pipeline = newPipeline(s.launch, s.directory, s.config, s.broker, s.bigquery, s.journal)
@@ -161,7 +178,7 @@ func (s *system) round(ctx context.Context, n int) {
 		s.printf("  planned %s", e)
 	}
 	s.broker.behave(usualHabits)
-	before := s.source.changes
+	before := s.source.count()
 	var faults sync.WaitGroup
 	freely := 0 // changes of a burst
 	next, slept := time.Now(), time.Time{}
@@ -192,13 +209,12 @@ func (s *system) round(ctx context.Context, n int) {
 		if time.Since(slept) > 10*time.Second {
 			slept = time.Now()
 			unacked, _ := s.broker.left()
-			p := s.pipeline.counts()
-			s.printf("%d changes, %d unacked, %d kills", s.source.changes, unacked, p.kills+s.bigquery.kills)
+			s.printf("%d changes, %d unacked, %d kills", s.source.count(), unacked, s.killed())
 		}
 	}
 	faults.Wait()
 	s.settle(ctx)
-	s.printf("round %d: %d changes published", n+1, s.source.changes-before)
+	s.printf("round %d: %d changes published", n+1, s.source.count()-before)
 }
 
 // settle waits until nothing is left to deliver, replays what was refused, stops the
@@ -218,7 +234,6 @@ func (s *system) settle(ctx context.Context) {
 	s.compare()
 	s.checkLog()
 	if len(s.problems) == 0 {
-		s.pipeline.closed = false
 		s.problem(s.pipeline.up())
 	}
 }

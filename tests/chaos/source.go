@@ -63,6 +63,13 @@ func newSource(seed uint64, b *broker) *source {
 	return s
 }
 
+// count is how many changes there were.
+func (s *source) count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.changes
+}
+
 func (s *source) table(name string) *sourceTable {
 	for _, t := range s.tables {
 		if t.name == name {

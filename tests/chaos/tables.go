@@ -62,11 +62,11 @@ var specs = []tableSpec{
 		columns: []column{{name: "email", kind: text}, {name: "name", kind: text}, {name: "points"}},
 	},
 	{
-		name: "docs", key: []string{"id"}, keys: 1000, settings: "unavailable_values: fill, fill: {first_seen: read, hold_for: 20s}",
+		name: "docs", key: []string{"id"}, keys: 1000, settings: "unavailable_values: fill, fill: {first_seen: read, hold_for: HOLD}",
 		columns: []column{{name: "id"}, {name: "title", kind: text}, {name: "body", kind: text, large: true}, {name: "views"}},
 	},
 	{
-		name: "notes", key: []string{"id"}, keys: 1000, soft: true, settings: "deletes: soft, fill: {first_seen: read, hold_for: 20s}",
+		name: "notes", key: []string{"id"}, keys: 1000, soft: true, settings: "deletes: soft, fill: {first_seen: read, hold_for: HOLD}",
 		columns: []column{{name: "id"}, {name: "words", kind: text}, {name: "read", kind: boolean}},
 	},
 	{
@@ -82,7 +82,7 @@ var specs = []tableSpec{
 var kindTypes = map[kind]string{number: "INT64", text: "STRING", boolean: "BOOL", decimal: "NUMERIC", moment: "TIMESTAMP"}
 
 // configuration is the pipeline's, in YAML.
-func configuration(window time.Duration) string {
+func configuration(window, hold time.Duration) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "source: {subscription: %s, format: debezium}\ncreate_tables: true\nwindow: %s\n", subscription, window)
 	b.WriteString("dead_letters: {table: ops.dead_letters}\ntables:\n")
@@ -100,7 +100,7 @@ func configuration(window time.Duration) string {
 		}
 		b.WriteString("]")
 		if t.settings != "" {
-			b.WriteString(", " + t.settings)
+			b.WriteString(", " + strings.ReplaceAll(t.settings, "HOLD", hold.String()))
 		}
 		b.WriteString("}\n")
 	}

@@ -1,0 +1,77 @@
+// Command chaos runs the whole system as separate processes while everything that can
+// go wrong does, and then holds BigQuery against the source:
+//
+//	go run ./tests/chaos -changes 1000000 -kills 500 -duration 1h   # make chaos
+//	go run ./tests/chaos -seed 7 -changes 10000 -kills 10 -duration 0 -round 10000 -scale 0.03
+//	go test ./tests/chaos -v                                        # the short form, in CI
+//
+// # What runs
+//
+// cmd/launch on the direct runner and cmd/emulator on a file are processes, and are
+// killed. The driver is the source, seven tables whose rows are created, updated,
+// deleted, created again and moved to other keys, published as Debezium publishes
+// PostgreSQL's; and Pub/Sub, the one thing that production doesn't lose. This Pub/Sub
+// delivers a tenth of all messages late, some twice, ends some leases early, and ignores
+// some acks: at least once, in any order, as it promises and no better. The tables have
+// what a pipeline may be asked for: a compound key, a column that is added, unchanged
+// values that are left out and filled in, soft deletes, a history, and one is dropped.
+// Dead letters go to a table.
+//
+// # What goes wrong
+//
+// A round is a number of changes, by default 50,000. Its plan names faults, each with the
+// change after which it happens: every kind of [faultKinds] once, kills as often as
+// asked, and as many others again. What lasts, lasts for -scale of what its kind has; at
+// 1 BigQuery is out of quota for up to three minutes.
+//
+//	kill, kill_bigquery, kill_both   kill -9 of the pipeline, of the emulator, of both
+//	stop                             SIGTERM to the pipeline
+//	cut_before, cut_after            connections are cut before rows are stored, and after
+//	lose_response                    rows are stored and their request is never answered
+//	unavailable, internal            errors inside of responses, and of connections
+//	exhausted, quota, slow           RESOURCE_EXHAUSTED; a quota of bytes; slow answers
+//	reject                           rows are rejected
+//	rest_fails                       the REST API answers with 503
+//	alter                            the source adds a column, which the Write API learns late
+//	drop                             a table is dropped and created again
+//	redelivery, cut_streams          all leases end; Pub/Sub's streams break
+//	lost_acks, no_acks               acks have no effect; the calls for acks fail
+//	poison                           messages that can't be used, of four kinds
+//	burst                            nothing is published for a while, and then much
+//	clock                            BigQuery's clock jumps by hours, forth and back
+//
+// A dropped table takes its rows with it, and BigQuery has nobody to bring them back. So
+// the driver does what its operator would: the table is created again, and what each of
+// its keys is now is published with new positions, deletes too. Rejected rows are dead
+// letters of good messages; they are replayed by cdc dead-letters once the round is over.
+//
+// # What must hold
+//
+// After a round all faults end. Then within -settle every message is acked: nothing is
+// stuck. And
+//
+//   - each table equals its source, row by row and value by value, as the emulator's
+//     REST API has them; a softly deleted row has its last values and the time;
+//   - the history has each change once, in the view without duplicates;
+//   - the dead letters are those of the messages that can't be used, each once, with
+//     their stage and reason. What was rejected is gone from there by the replay. One kind
+//     may stay, which package fill documents: of an update that came again after its
+//     row's later delete was acked;
+//   - a process that was stopped exits with 0 and prints counts that add up, and it has
+//     acked as many deliveries as it decoded. A killed process prints nothing: its counts
+//     can't be checked;
+//   - the log has a line a fault for each table and outcome and half minute, and none a row;
+//   - a process that ended by itself could not reach BigQuery while it started.
+//
+// # What the seed decides
+//
+// All changes and messages, when which fault happens, counted in changes, and what
+// becomes of each delivery of each message. How far the processes are by then, it
+// doesn't: that is the operating system's, as is which request a fault meets. So a seed
+// repeats a run's plan, and what it found often within some runs, not surely in one.
+// The clock that jumps is BigQuery's. That of the pipeline isn't moved: it is the
+// machine's, and its windows are of arrival time.
+//
+// With -trace the directory's trace.log tells what became of each message; the emulator's
+// file and log are there too, and stay if something was wrong.
+package main
