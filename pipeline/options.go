@@ -21,6 +21,10 @@ type Options struct {
 	// Dataflow. It is set by the program that picks the runner, not by the file.
 	RunnerOwnsSource bool
 
+	// AnyRunner says that the runner isn't known, as to a program that only looks at the
+	// configuration: what depends on it is no finding.
+	AnyRunner bool
+
 	file      string              // the configuration's name, for findings
 	positions map[string]position // by key path, of what the file or a flag set
 	findings  []Finding           // of reading the file

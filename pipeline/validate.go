@@ -60,10 +60,18 @@ func (o *Options) validateSource(report reporter) {
 	if !slices.Contains([]string{"", "reject", "filter"}, o.UnlistedTables) {
 		report("unlisted_tables", "%q is none of reject, filter", o.UnlistedTables)
 	}
-	if o.Window < 0 || o.Window == 0 && o.isSet("window") {
+	switch {
+	case o.Window < 0 || o.Window == 0 && o.isSet("window"):
 		report("window", "%s is no span of time; the default is %s", o.Window, defaultWindow)
+	case o.Window > maxOwnWindow && !o.RunnerOwnsSource && !o.AnyRunner:
+		report("window", "%s is longer than %s: a message is acked after its window has ended and its rows are written, and off Dataflow its ack deadline is extended for %s in all; it would come again for ever",
+			o.Window, maxOwnWindow, pubsubsource.DefaultMaxExtension)
 	}
 }
+
+// maxOwnWindow is the longest window where our own source acks: half of the time for
+// which it extends a message's ack deadline, so that the other half is left to write.
+const maxOwnWindow = pubsubsource.DefaultMaxExtension / 2
 
 // validateDecoding reports what keeps messages from being decoded. A setting that is
 // wrong is told apart by leaving the others out.

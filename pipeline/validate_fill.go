@@ -32,6 +32,9 @@ func (o *Options) validateFill(i int, report reporter) {
 	if !fills {
 		asked = "deletes"
 	}
+	if o.CreateTables && len(r.PrimaryKey) == 0 && !strings.Contains(r.Destination, "{") {
+		report(at+asked, "%s remembers rows by their key, and the rule names none: give primary_key, since the table may have to be created", asked)
+	}
 	if r.Sequence != "" {
 		report(at+asked, "%s adds a revision to every sequence, and sequence is there to match another writer's: leave one out", asked)
 	}

@@ -28,7 +28,11 @@ func FromRule(name Name, rule *Rule) (*Table, error) {
 		t.ClusterBy = slices.Clone(t.PrimaryKey[:min(len(t.PrimaryKey), maxClusterColumns)])
 	}
 	if len(rule.PrimaryKey) == 0 {
-		return nil, fmt.Errorf("table %v: it is to be created, and its rule has no primary_key; add primary_key to the rule: the columns that identify a row", name)
+		err := fmt.Errorf("table %v: it is to be created, and its rule has no primary_key; add primary_key to the rule: the columns that identify a row", name)
+		if len(t.Columns) == 0 {
+			err = errors.Join(append([]error{err}, Problems(t)...)...)
+		}
+		return nil, err
 	}
 	if err := errors.Join(Problems(t)...); err != nil {
 		return nil, err

@@ -54,6 +54,7 @@ func (f *Flags) OptionsOrNone() (o pipeline.Options, err error) {
 			return pipeline.Options{}, fmt.Errorf("setting -%s: %w", a.flag, err)
 		}
 	}
+	o.AnyRunner = true
 	// An emulator that speaks HTTP speaks no TLS at its other address either.
 	if o.Runtime.BigQueryGRPCEndpoint != "" && strings.HasPrefix(o.Runtime.BigQueryRESTEndpoint, "http://") {
 		o.Runtime.BigQueryPlaintext = true

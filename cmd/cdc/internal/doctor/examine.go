@@ -36,7 +36,7 @@ type examination struct {
 // Examine looks at everything. What is wrong is in the report; nothing makes it
 // give up but the context's end.
 func Examine(ctx context.Context, o pipeline.Options, q Request) *Report {
-	o.RunnerOwnsSource = q.Dataflow.Wanted
+	o.RunnerOwnsSource, o.AnyRunner = q.Dataflow.Wanted, false
 	x := &examination{options: o, request: q}
 	x.begin("the configuration")
 	x.configuration()
