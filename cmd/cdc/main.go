@@ -1,6 +1,7 @@
 // Command cdc is the operator's tool.
 //
 //	cdc doctor            what a pipeline depends on, looked at before it is launched
+//	cdc ddl               the statements that make BigQuery's tables what a configuration implies
 //	cdc status            how the tables stand: what lags, waits and fails
 //	cdc simulate [FILE]   what a stream of changes would leave, by each way of ordering it
 //	cdc diff              compare a source's table with BigQuery's, and repair it
@@ -26,6 +27,8 @@ const usage = `Usage: cdc COMMAND [ARGUMENTS]
 
 Commands:
   doctor            look at all that a pipeline depends on, before it is launched
+  ddl               print the statements that make BigQuery's tables what the configuration
+                    implies, from PostgreSQL, MySQL, Debezium's schemas or messages, and run them
   status            tell of each table how far it lags, what waits to be applied, how long
                     applies take, and the last error
   simulate [FILE]   apply a file of changes by arrival, by sequence number and by text,
@@ -57,6 +60,8 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	switch command := args[0]; command {
 	case "doctor":
 		err = doctorCommand(interruptible(), args[1:], stdout, stderr)
+	case "ddl":
+		err = ddlCommand(interruptible(), args[1:], stdin, stdout)
 	case "status":
 		err = statusCommand(interruptible(), args[1:], stdout)
 	case "simulate":

@@ -99,16 +99,21 @@ func (a *Alteration) DDL(name Name, columns []Column) string {
 			return statement + "ALTER COLUMN " + quoteName(c.Name) + " SET DATA TYPE " + c.SQLType() + ";"
 		}
 	}
+	return statement + a.action() + ";"
+}
+
+// action is what the statement does, of a column that is in no STRUCT.
+func (a *Alteration) action() string {
 	column := quoteName(a.Path[0])
 	switch a.Kind {
 	case AddColumn:
 		var options strings.Builder
 		writeColumnOptions(&options, &a.Column)
-		return statement + "ADD COLUMN " + column + " " + a.Column.SQLType() + options.String() + ";"
+		return "ADD COLUMN " + column + " " + a.Column.SQLType() + options.String()
 	case RelaxColumn:
-		return statement + "ALTER COLUMN " + column + " DROP NOT NULL;"
+		return "ALTER COLUMN " + column + " DROP NOT NULL"
 	default:
-		return statement + "ALTER COLUMN " + column + " SET DATA TYPE " + a.Column.SQLType() + ";"
+		return "ALTER COLUMN " + column + " SET DATA TYPE " + a.Column.SQLType()
 	}
 }
 

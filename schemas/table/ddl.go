@@ -178,3 +178,23 @@ func quote(text string, mark rune) string {
 	b.WriteRune(mark)
 	return b.String()
 }
+
+// CreateView returns the statement that creates a view of a query; description is ""
+// for none.
+func CreateView(name Name, query, description string) string {
+	options := ""
+	if description != "" {
+		options = " OPTIONS (description = " + quoteText(description) + ")"
+	}
+	return "CREATE VIEW IF NOT EXISTS " + quoteName(name.String()) + options + " AS\n" + query + ";\n"
+}
+
+// CreateDataset returns the statement that creates a dataset; location is "" for
+// BigQuery's default.
+func CreateDataset(project, dataset, location string) string {
+	options := ""
+	if location != "" {
+		options = " OPTIONS (location = " + quoteText(location) + ")"
+	}
+	return "CREATE SCHEMA IF NOT EXISTS " + quoteName(project+"."+dataset) + options + ";\n"
+}

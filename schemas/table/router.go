@@ -23,6 +23,7 @@ import (
 // apart ("public.*" to "shop.{table}") have no need of that check.
 type Router struct {
 	rules    []compiledRule
+	reserved map[Name]bool // that no rule may write
 	literals map[Name]int // destinations and histories without a placeholder: the rule that they belong to
 
 	mu      sync.RWMutex
@@ -73,9 +74,16 @@ func (e *RuleError) Unwrap() error { return e.Err }
 
 // NewRouter compiles the rules; project is the default for destinations that
 // name none. The error joins a *RuleError for everything that is wrong with
-// them. rules must not be changed afterwards.
-func NewRouter(project string, rules []Rule) (*Router, error) {
-	r := &Router{literals: make(map[Name]int), matches: make(map[string]Match), owners: make(map[Name]string)}
+// them. rules must not be changed afterwards. No rule may write a reserved table,
+// such as that of the dead letters: by its destination that is an error here, by
+// placeholders, which messages fill, one of the match.
+func NewRouter(project string, rules []Rule, reserved ...string) (*Router, error) {
+	r := &Router{reserved: make(map[Name]bool), literals: make(map[Name]int), matches: make(map[string]Match), owners: make(map[Name]string)}
+	for _, text := range reserved {
+		if name, err := ParseName(text, project); err == nil { // one that is no name can't be written
+			r.reserved[name] = true
+		}
+	}
 	var errs []error
 	for i := range rules {
 		compiled, err := compileRule(project, i, &rules[i])
@@ -123,6 +131,10 @@ func (r *Router) conflicts() []error {
 		}
 		claim := func(key string, t *template) {
 			if t == nil || !t.literal {
+				return
+			}
+			if r.reserved[t.name] {
+				report(key, "%v is the dead letters' table: the rows of a source need a table of their own", t.name)
 				return
 			}
 			if first, taken := r.literals[t.name]; taken && first != i {
@@ -239,6 +251,9 @@ func (r *Router) own(source string, m Match) Match {
 		}
 	}
 	for _, name := range names {
+		if r.reserved[name] {
+			return refused("%v is the dead letters' table", name)
+		}
 		if index, literal := r.literals[name]; literal && index != m.Index {
 			return refused("%v belongs to tables[%d] (source %s)", name, index, clip(r.rules[index].rule.Source))
 		}

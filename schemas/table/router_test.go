@@ -331,3 +331,20 @@ func TestRouter_Nearest(t *testing.T) {
 		}
 	}
 }
+
+// A message can't choose the dead letters' table by the name of its own table.
+func TestRouter_reserved(t *testing.T) {
+	r, err := table.NewRouter("demo", []table.Rule{{Source: "*.*", Destination: "{schema}.{table}"}}, "ops.dead_letters", "no name")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for source, good := range map[string]bool{"ops.dead_letters": false, "x.ops.dead_letters": false, "ops.dead_letter": true, "shop.dead_letters": true} {
+		m, ok := r.Route(source)
+		if !ok || (m.Err == nil) != good {
+			t.Errorf("%s: %v, %v", source, m.Name, m.Err)
+		}
+	}
+	if _, err := table.NewRouter("demo", []table.Rule{{Source: "a.b", Destination: "ops.dead_letters"}}, "demo.ops.dead_letters"); err == nil {
+		t.Error("a rule writes the dead letters' table")
+	}
+}

@@ -123,19 +123,11 @@ func (d *Destination) Shown() *table.Table {
 
 // createBehind creates the first table, of these columns, and the view.
 func (c *Catalog) createBehind(ctx context.Context, t *table.Table) error {
-	first := *t
-	first.Name = behind(t.Name, suffixOf(change.Sequence{}))
-	first.Columns = make([]table.Column, len(t.Columns))
-	for i, column := range t.Columns {
-		if column.Mode == table.Required && !contains(t.PrimaryKey, column.Name) {
-			column.Mode = table.Nullable // the hidden row of a delete has its key only
-		}
-		first.Columns[i] = column
-	}
-	if err := c.createAs(ctx, first.Name, toMetadata(&first)); err != nil {
+	first, view := FirstBehind(t)
+	if err := c.createAs(ctx, first.Name, toMetadata(first)); err != nil {
 		return err
 	}
-	return c.createAs(ctx, t.Name, &bigquery.TableMetadata{ViewQuery: viewQuery(first.Name)})
+	return c.createAs(ctx, view.Name, &bigquery.TableMetadata{ViewQuery: view.Query})
 }
 
 func contains(names []string, name string) bool {

@@ -24,7 +24,7 @@ func Check(ctx context.Context, c Config) []error {
 		if match.History == (table.Name{}) {
 			continue
 		}
-		if err := histories.Appendable(ctx, Table(match.History), view(match.History)); err != nil {
+		if err := histories.Appendable(ctx, Table(match.History), View(match.History)); err != nil {
 			problems = append(problems, err)
 		}
 	}

@@ -180,7 +180,7 @@ func (f *rowsFn) place(ctx context.Context, c *change.RowChange) (*place, error)
 		if p.of, err = f.tables.Destination(ctx, match); err != nil {
 			return err
 		}
-		return f.histories.Appendable(ctx, Table(match.History), view(match.History))
+		return f.histories.Appendable(ctx, Table(match.History), View(match.History))
 	})
 	if err != nil {
 		return nil, err

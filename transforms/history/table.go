@@ -62,7 +62,7 @@ func Distinct(name table.Name) table.Name {
 	return name
 }
 
-// view returns the history's view without duplicates.
-func view(name table.Name) catalog.View {
+// View returns the history's view without duplicates.
+func View(name table.Name) catalog.View {
 	return catalog.View{Name: Distinct(name), Query: DistinctQuery(name), Description: "The changes of " + name.Table + ", each once."}
 }

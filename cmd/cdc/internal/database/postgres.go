@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -23,12 +24,7 @@ func IsMySQL(url string) bool { return hasScheme(url, "mysql", "mariadb") }
 
 func hasScheme(url string, schemes ...string) bool {
 	scheme, _, _ := strings.Cut(url, ":")
-	for _, s := range schemes {
-		if scheme == s {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(schemes, scheme)
 }
 
 // pgConfig reads an address. What it leaves open about TLS is libpq's "prefer", which

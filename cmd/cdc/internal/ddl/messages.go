@@ -1,0 +1,243 @@
+package ddl
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"cloud.google.com/go/pubsub/v2/apiv1/pubsubpb"
+
+	"beamcdc/internal/messagefile"
+	"beamcdc/schemas/change"
+	"beamcdc/schemas/envelope"
+	"beamcdc/schemas/rowproto"
+	"beamcdc/schemas/table"
+)
+
+// OpenMessages reads a file of messages: as cmd/local takes them, or each line a
+// message's data. "-" is standard input.
+func OpenMessages(file string, stdin io.Reader) ([]*pubsubpb.PubsubMessage, error) {
+	name, read := file, func() ([]byte, error) { return os.ReadFile(file) }
+	if file == "-" {
+		name, read = "standard input", func() ([]byte, error) { return io.ReadAll(stdin) }
+	}
+	text, err := read()
+	if err != nil {
+		return nil, fmt.Errorf("opening the messages: %w", err)
+	}
+	first, _, _ := bytes.Cut(bytes.TrimSpace(text), []byte("\n"))
+	if _, err := messagefile.Read(name, bytes.NewReader(first)); err == nil {
+		return messagefile.Read(name, bytes.NewReader(text))
+	}
+	var messages []*pubsubpb.PubsubMessage
+	for line := range bytes.Lines(text) {
+		if data := bytes.TrimSpace(line); len(data) > 0 {
+			messages = append(messages, &pubsubpb.PubsubMessage{Data: data})
+		}
+	}
+	return messages, nil
+}
+
+func openAll(names []string, stdin io.Reader) (messages []*pubsubpb.PubsubMessage, err error) {
+	for _, name := range names {
+		read, err := OpenMessages(name, stdin)
+		if err != nil {
+			return nil, err
+		}
+		messages = append(messages, read...)
+	}
+	return messages, nil
+}
+
+// learned is what messages tell of one table.
+type learned struct {
+	*Source
+
+	schemas map[string]bool // those that were added
+	growth  *table.Growth
+	grows   bool        // the pipeline would add columns
+	table   table.Table // what its rows without a schema need
+	plan    *rowproto.Encoder
+	nulls   []string // columns that were NULL and nothing else yet
+	untyped bool     // some values were
+	refused map[string]bool
+}
+
+// readMessages describes the tables whose changes the messages are.
+func readMessages(messages []*pubsubpb.PubsubMessage, decoder *envelope.Decoder, router *table.Router) ([]*Source, []string, error) {
+	byName := map[string]*learned{}
+	var all []*learned
+	undecoded := map[string]int{}
+	for i, m := range messages {
+		read := change.Message{ID: fmt.Sprintf("m%d", i+1), Data: m.GetData(), Attributes: m.GetAttributes(), OrderingKey: m.GetOrderingKey()}
+		events, _, err := decoder.Decode(read, nil)
+		if e, ok := errors.AsType[*envelope.Error](err); ok {
+			undecoded[e.Reason]++
+			continue
+		} else if err != nil {
+			return nil, nil, fmt.Errorf("decoding message %d: %w", i+1, err)
+		}
+		for k := range events {
+			e := &events[k]
+			match, ok := router.Route(e.Table)
+			if !ok {
+				continue
+			}
+			l := byName[e.Table]
+			if l == nil {
+				l = newLearned(strings.Clone(e.Table), match.Rule)
+				byName[l.Name] = l
+				all = append(all, l)
+			}
+			if err := l.learn(e); err != nil {
+				return nil, nil, fmt.Errorf("message %d: %w", i+1, err)
+			}
+		}
+	}
+	var notes []string
+	for _, reason := range slices.Sorted(maps.Keys(undecoded)) {
+		notes = append(notes, fmt.Sprintf("%d messages can't be decoded: %s", undecoded[reason], reason))
+	}
+	sources := make([]*Source, 0, len(all))
+	for _, l := range all {
+		sources = append(sources, l.done())
+	}
+	return sources, notes, nil
+}
+
+// noColumn stands in a table that has no column yet, since rows can be encoded for
+// none without a key. No source has it.
+var noColumn = table.Column{Name: "beamcdc key of no source", Type: table.Bool, Mode: table.Nullable}
+
+func newLearned(name string, rule *table.Rule) *learned {
+	growth := table.GrowthOf(rule)
+	if growth == nil {
+		growth = &table.Growth{Untyped: table.UntypedInfer, MaxColumns: table.MaxColumns}
+	} else {
+		own := *growth
+		own.Configured = nil // what the rule says is merged later
+		growth = &own
+	}
+	return &learned{
+		Source: &Source{Name: name}, grows: table.GrowthOf(rule) != nil, schemas: map[string]bool{}, growth: growth, refused: map[string]bool{},
+		table: table.Table{Name: table.Name{Project: "p", Dataset: "d", Table: "t"}, Columns: []table.Column{noColumn}, PrimaryKey: []string{noColumn.Name}},
+	}
+}
+
+// learn takes in what one change tells.
+func (l *learned) learn(e *change.Event) error {
+	if l.Key == nil {
+		for _, k := range e.Key {
+			l.Key = append(l.Key, strings.Clone(k.Name))
+		}
+	}
+	if schema := schemaOf(e.Message.Data); schema != nil {
+		if text := string(schema); !l.schemas[text] {
+			l.schemas[text] = true
+			var s connectSchema
+			if err := json.Unmarshal(schema, &s); err != nil {
+				return fmt.Errorf("reading its schema: %w", withoutValues(err))
+			}
+			if row := s.row(); row != nil {
+				l.add(row)
+			}
+		}
+		return nil
+	}
+	row := e.After
+	if len(row) == 0 {
+		row = e.Key
+	}
+	return l.row(row)
+}
+
+// schemaOf returns the schema that a message in Connect's JSON begins with, nil where
+// it has none.
+func schemaOf(data []byte) json.RawMessage {
+	if !bytes.Contains(data[:min(len(data), 64)], []byte(`"schema"`)) && !bytes.Contains(data, []byte(`"payload"`)) {
+		return nil
+	}
+	var m struct {
+		Schema  json.RawMessage `json:"schema"`
+		Payload json.RawMessage `json:"payload"`
+	}
+	if json.Unmarshal(data, &m) != nil || len(m.Payload) == 0 || len(m.Schema) == 0 || m.Schema[0] != '{' {
+		return nil
+	}
+	return m.Schema
+}
+
+// row takes in a row whose message has no schema: what the pipeline would add for it.
+func (l *learned) row(row []change.Column) error {
+	for _, c := range row {
+		switch c.Value.Kind() {
+		case change.KindNumber, change.KindText, change.KindRaw:
+			l.untyped = true
+		case change.KindNull:
+			if !slices.Contains(l.nulls, c.Name) {
+				l.nulls = append(l.nulls, strings.Clone(c.Name))
+			}
+		default:
+		}
+	}
+	if l.plan == nil {
+		plan, err := rowproto.Compile(&l.table)
+		if err != nil {
+			return err
+		}
+		l.plan = plan.NewEncoder()
+	}
+	asked, err := l.plan.Evolve(row, rowproto.RowOptions{}, l.growth, nil)
+	if v, ok := errors.AsType[*rowproto.ValueError](err); ok {
+		if !l.refused[v.Column] {
+			l.refused[v.Column] = true
+			l.note("column %s: %s: its type is what the other messages told", v.Column, v.Reason)
+		}
+		return nil
+	} else if err != nil {
+		return err
+	}
+	if len(asked.Alterations) > 0 {
+		l.table.Columns = table.Altered(l.table.Columns, asked.Alterations)
+		l.plan = nil
+	}
+	return nil
+}
+
+// done returns what was learned.
+func (l *learned) done() *Source {
+	for _, c := range l.table.Columns {
+		if c.Name == noColumn.Name {
+			continue
+		}
+		if of := slices.IndexFunc(l.table.Columns, func(o table.Column) bool { return c.IsBeside(o.Name) }); of >= 0 {
+			l.note("column %s has values of several types, %s and %s among them: the latter go to a column %s with unknown_columns: add, and are bad values else",
+				l.table.Columns[of].Name, l.table.Columns[of].SQLType(), c.SQLType(), c.Name)
+			if !l.grows {
+				continue
+			}
+		}
+		if l.column(c.Name) == nil {
+			l.Columns = append(l.Columns, c)
+		}
+	}
+	if l.untyped {
+		l.note("its messages type nothing: which of the numbers and texts are dates, times or decimals the rule's columns have to say; -source or -schema tells")
+	}
+	var unknown []string
+	for _, name := range l.nulls {
+		if l.column(name) == nil {
+			unknown = append(unknown, name)
+		}
+	}
+	if len(unknown) > 0 {
+		l.note("left out, since they are NULL in all messages and so of no type: %s", strings.Join(unknown, ", "))
+	}
+	return l.Source
+}
