@@ -72,7 +72,20 @@ func (o *Options) avroSchema() (string, error) {
 }
 
 // CatalogConfig is the catalog's of the configured tables.
-func (o *Options) CatalogConfig() catalog.Config { return o.catalog(o.Tables...) }
+func (o *Options) CatalogConfig() catalog.Config {
+	c := o.catalog(o.Tables...)
+	c.Reserved = o.reserved()
+	return c
+}
+
+// reserved returns the table that the pipeline has for itself: no message may choose it
+// by the name of its own.
+func (o *Options) reserved() []string {
+	if o.DeadLetters.Table == "" {
+		return nil
+	}
+	return []string{o.DeadLetters.Table}
+}
 
 func (o *Options) catalog(rules ...table.Rule) catalog.Config {
 	return catalog.Config{

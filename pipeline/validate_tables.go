@@ -92,6 +92,9 @@ func unjoin(err error) []error {
 func (o *Options) validateRule(i int, report reporter) {
 	r := &o.Tables[i]
 	at := fmt.Sprintf("tables[%d].", i)
+	if r.History == "" && o.isSet(at+"history") {
+		report(at+"history", "it names no table; give [project.]dataset.table, or leave it out to keep no history")
+	}
 	if r.Columns != nil && len(r.Columns) == 0 {
 		report(at+"columns", "it is empty; leave it out to take BigQuery's")
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"beamcdc/internal/printable"
 	"beamcdc/schemas/table"
 )
 
@@ -85,10 +86,4 @@ func (e *ValueError) under(name string) *ValueError {
 }
 
 // clip bounds what a hostile message's column name can put into an error.
-func clip(name string) string {
-	const limit = 200
-	if len(name) <= limit {
-		return strings.ToValidUTF8(name, "\uFFFD")
-	}
-	return strings.ToValidUTF8(name[:limit], "\uFFFD") + "…"
-}
+func clip(name string) string { return printable.Clip(name, 200) }

@@ -14,7 +14,7 @@ func TestValueError(t *testing.T) {
 	}{
 		{&ValueError{Table: "p.d.t", Column: "a.b[3]", Reason: ReasonBadValue, Err: cause}, "encoding a row of p.d.t, column a.b[3]: bad_value: the number is not whole"},
 		{&ValueError{Table: "p.d.t", Reason: ReasonMissingSequence}, "encoding a row of p.d.t: missing_sequence"},
-		{&ValueError{Table: "p.d.t", Column: "a\xFF", Reason: ReasonUnknownColumn}, "encoding a row of p.d.t, column a\uFFFD: unknown_column"},
+		{&ValueError{Table: "p.d.t", Column: "a\xFF", Reason: ReasonUnknownColumn}, "encoding a row of p.d.t, column a\\xff: unknown_column"},
 	} {
 		if got := c.err.Error(); got != c.want {
 			t.Errorf("error %q, want %q", got, c.want)

@@ -24,7 +24,7 @@ import (
 type Router struct {
 	rules    []compiledRule
 	reserved map[Name]bool // that no rule may write
-	literals map[Name]int // destinations and histories without a placeholder: the rule that they belong to
+	literals map[Name]int  // destinations and histories without a placeholder: the rule that they belong to
 
 	mu      sync.RWMutex
 	matches map[string]Match // by source: what was found before, errors included

@@ -98,7 +98,7 @@ func Open(ctx context.Context, c Config) (*Catalog, error) {
 
 func newCatalog(ctx context.Context, c Config) (*Catalog, error) {
 	c = c.withDefaults()
-	router, err := table.NewRouter(c.Project, c.Rules)
+	router, err := table.NewRouter(c.Project, c.Rules, c.Reserved...)
 	if err != nil {
 		return nil, &Error{Permanent: true, Err: err}
 	}

@@ -27,6 +27,10 @@ type Config struct {
 	// Rules are the configured tables, in order: the first that matches a source wins.
 	Rules []table.Rule
 
+	// Reserved are tables that no rule may write, whatever a message names: the dead
+	// letters'.
+	Reserved []string
+
 	// Plain are the columns of every table that is written, where the tables take
 	// plain rows, appended as they come: see [Catalog.Appendable]. nil for tables of CDC
 	// rows; else there are no Rules.

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync"
 
+	"beamcdc/internal/printable"
 	"beamcdc/schemas/change"
 )
 
@@ -29,6 +30,7 @@ const StageMessage = "message"
 func (l *Letter) items(p *protector) ([]Letter, error) {
 	items := l.parts()
 	for i := range items {
+		items[i].Error = printable.Text(items[i].Error) // names that come from messages are in it
 		if err := p.protect(&items[i]); err != nil {
 			return nil, err
 		}

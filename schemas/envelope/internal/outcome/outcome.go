@@ -6,6 +6,8 @@ package outcome
 import (
 	"errors"
 	"fmt"
+
+	"beamcdc/internal/printable"
 )
 
 // Control says which kind of message without a row change a message is. Its
@@ -46,8 +48,9 @@ type Error struct {
 	Err    error  // never nil; names column and position, holds no value of a row
 }
 
-// Error returns the text of Err.
-func (e *Error) Error() string { return e.Err.Error() }
+// Error returns the text of Err, in which names that come from the message move no
+// cursor and begin no line of a log.
+func (e *Error) Error() string { return printable.Text(e.Err.Error()) }
 
 // Unwrap returns Err.
 func (e *Error) Unwrap() error { return e.Err }
@@ -68,10 +71,4 @@ func InTable(err error, table string) error {
 }
 
 // clip bounds what a hostile message can put into an error.
-func clip(text string) string {
-	const limit = 200
-	if len(text) <= limit {
-		return text
-	}
-	return text[:limit] + "…"
-}
+func clip(text string) string { return printable.Clip(text, 200) }

@@ -3,6 +3,8 @@ package pipeline
 import (
 	"strings"
 	"testing"
+
+	"beamcdc/transforms/catalog"
 )
 
 // Plain text leaves this machine only where a setting says so: each address is a
@@ -51,5 +53,26 @@ dead_letters: {table: ops.dead_letters}
 	t.Setenv("PUBSUB_EMULATOR_HOST", "127.0.0.1:8085")
 	if err := o.Validate(); err != nil {
 		t.Error(err)
+	}
+}
+
+// No message chooses the dead letters' table by the name of its own, whatever the rules'
+// placeholders allow.
+func TestCatalogConfig_reserved(t *testing.T) {
+	o := Parse("p.yaml", []byte(`
+source: {subscription: projects/demo/subscriptions/changes}
+tables: [{source: "*.*", destination: "{schema}.{table}"}]
+dead_letters: {table: ops.dead_letters}
+runtime: {bigquery_rest_endpoint: "http://127.0.0.1:1", bigquery_grpc_endpoint: "127.0.0.1:1", bigquery_plaintext: true}
+`))
+	if err := o.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	tables, err := catalog.Open(t.Context(), o.CatalogConfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m, ok := tables.Route("ops.dead_letters"); !ok || m.Err == nil {
+		t.Errorf("it goes to %v", m.Name)
 	}
 }
