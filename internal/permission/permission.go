@@ -68,6 +68,7 @@ var Operator = []Use{
 		{"bigquery.tables.get", Dataset}, {"bigquery.datasets.get", Dataset}, {"bigquery.jobs.create", Project}, {"bigquery.jobs.listAll", Project},
 		{"bigquery.tables.list", Project},
 	}},
+	{"cdc doctor, of other consumers", []Need{{"monitoring.timeSeries.list", Project}}},
 	{"cdc doctor -messages", []Need{{"pubsub.subscriptions.consume", Subscription}}},
 	{"cdc status", []Need{
 		{"bigquery.tables.get", Dataset}, {"bigquery.tables.list", Dataset}, {"bigquery.routines.get", Dataset}, {"bigquery.routines.list", Dataset},

@@ -14,9 +14,10 @@ import (
 const usage = `Usage: cdc doctor -config FILE [FLAGS]
 
 Looks at everything that the pipeline depends on, before it is launched: the
-configuration, credentials and permissions, the subscription, the destination
-tables, who else writes and reads them, a sample of messages, and with
--runner dataflow the job's options. It changes nothing, and acks nothing.
+configuration, credentials and permissions, the subscription and who else reads
+it, the destination tables and who else writes and reads them, a sample of
+messages, and with -runner dataflow the job's options. It changes nothing, and
+acks nothing.
 
   -config FILE              the pipeline's configuration; each of its scalars is a
                             flag too, as launch has them: launch --help lists them

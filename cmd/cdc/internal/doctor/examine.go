@@ -14,9 +14,10 @@ import (
 
 // Request says what to examine beside the configuration.
 type Request struct {
-	Messages int           // of the sample; 0 for none
-	Wait     time.Duration // for how long the sample is waited for
-	Dataflow Dataflow
+	Messages   int           // of the sample; 0 for none
+	Wait       time.Duration // for how long the sample is waited for
+	Dataflow   Dataflow
+	unemulated unemulated
 	// Progress is told of each check as it begins; it may be nil.
 	Progress func(what string)
 }
@@ -50,7 +51,9 @@ func Examine(ctx context.Context, o pipeline.Options, q Request) *Report {
 	}{
 		{"credentials", x.credentials, true},
 		{"the subscription", x.subscription, true},
+		{"other consumers of the subscription", x.consumers, true},
 		{"the dead letters' sink", x.deadLetters, true},
+		{"the project's permissions", x.project, true},
 		{"the tables", x.destinations, true},
 		{"who else writes and reads the tables", x.usage, true},
 		{"a sample of messages", x.sample, q.Messages > 0},

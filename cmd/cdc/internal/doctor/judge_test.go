@@ -79,7 +79,7 @@ func TestJudgeTable(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			d := &destination{
-				match: catalog.Match{Name: table.Name{Project: "p", Dataset: "d", Table: "t"}}, location: "EU",
+				match: catalog.Match{Name: table.Name{Project: "p", Dataset: "d", Table: "t"}}, stored: table.Name{Project: "p", Dataset: "d", Table: "t"}, location: "EU",
 				resource: &bq.Table{
 					TableConstraints: &bq.TableConstraints{PrimaryKey: &bq.TableConstraintsPrimaryKey{Columns: []string{"id", "line"}}},
 					Clustering:       &bq.Clustering{Fields: []string{"id"}},

@@ -19,12 +19,18 @@ import (
 // destination is a table that the pipeline is to write.
 type destination struct {
 	match    catalog.Match
+	stored   table.Name // the table that rows go to: the one behind a view, else the destination
 	location string
 	resource *bq.Table            // nil: it does not exist
 	ready    *catalog.Destination // nil: rows can't be written to it as it is
 }
 
-func (d *destination) about() string { return "table " + d.match.Name.String() }
+func (d *destination) about() string {
+	if d.stored != d.match.Name {
+		return "table " + d.stored.String() + ", behind " + d.match.Name.String()
+	}
+	return "table " + d.stored.String()
+}
 
 // The permissions that writing a table takes, and what follows without them.
 var tablePermissions = []permission{
@@ -62,7 +68,7 @@ func (x *examination) destinations(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		d := &destination{match: m}
+		d := &destination{match: m, stored: m.Name}
 		x.tables = append(x.tables, d)
 		x.lookAt(ctx, tables, d)
 		if m.History != (table.Name{}) {
@@ -79,7 +85,13 @@ func (x *examination) lookAt(ctx context.Context, tables *catalog.Catalog, d *de
 	if d.location, err = x.bigquery.Location(ctx, d.match.Name.Project, d.match.Name.Dataset); err != nil {
 		x.add(Finding{Unknown, about, fmt.Sprintf("where its dataset is: %v", err), "grant bigquery.datasets.get"})
 	}
-	if d.resource, err = x.bigquery.Table(ctx, d.match.Name); err != nil {
+	if tables.IsView(d.match.Name.String()) {
+		if !x.behind(ctx, tables, d) {
+			return
+		}
+		about = d.about()
+	}
+	if d.resource, err = x.bigquery.Table(ctx, d.stored); err != nil {
 		x.add(Finding{Fatal, about, fmt.Sprintf("it can't be read: %v", err), "see whether BigQuery's address is right, and the account has bigquery.tables.get"})
 		return
 	}
@@ -87,17 +99,43 @@ func (x *examination) lookAt(ctx context.Context, tables *catalog.Catalog, d *de
 		x.missing(d)
 		return
 	}
-	granted, err := x.bigquery.Granted(ctx, d.match.Name, names(tablePermissions))
+	needed := permissionsOfTable(d.match.Rule)
+	granted, err := x.bigquery.Granted(ctx, d.stored, names(needed))
 	if err != nil {
 		x.add(Finding{Unknown, about, fmt.Sprintf("which permissions this account has: %v", err), ""})
 	} else {
-		x.add(lacking(about, tablePermissions, granted)...)
+		x.add(lacking(about, needed, granted)...)
 	}
 	d.ready, err = tables.Destination(ctx, d.match)
 	for _, e := range unjoin(err) {
 		x.add(Finding{Fatal, about, e.Error(), ""})
 	}
 	x.add(judgeTable(d, x.request.Dataflow)...)
+}
+
+// behind finds the table behind the view of `truncates: recreate`. It reports false for
+// what is missing or no view, which is told.
+func (x *examination) behind(ctx context.Context, tables *catalog.Catalog, d *destination) bool {
+	about := "view " + d.match.Name.String()
+	view, err := x.bigquery.Table(ctx, d.match.Name)
+	switch {
+	case err != nil:
+		x.add(Finding{Fatal, about, fmt.Sprintf("it can't be read: %v", err), "see whether BigQuery's address is right, and the account has bigquery.tables.get"})
+		return false
+	case view == nil:
+		x.missing(d)
+		return false
+	case view.View == nil:
+		x.add(Finding{Fatal, about, "it is a table, and truncates: recreate puts a view there over one table after the other", "rename it and let create_tables make the view, or set truncates: delete_keys"})
+		return false
+	}
+	fence, err := tables.Fence(ctx, d.match.Name.String(), time.Time{})
+	if err != nil {
+		x.add(Finding{Unknown, about, fmt.Sprintf("which table is behind it: %v", err), ""})
+		return false
+	}
+	d.stored.Table = catalog.Behind(d.stored.Table, fence.Truncated)
+	return true
 }
 
 // missing looks at a table that is to be created, or can't be.
@@ -182,7 +220,7 @@ func judgeTable(d *destination, job Dataflow) []Finding {
 	}
 	if d.ready != nil && d.ready.Table.MaxStaleness == 0 {
 		report(Warning, "it has no max_staleness: every query applies all pending changes by itself, and pays for that",
-			fmt.Sprintf("set the age that readers bear: ALTER TABLE %s SET OPTIONS (max_staleness = INTERVAL 15 MINUTE)", warehouse.Quoted(d.match.Name.String())))
+			fmt.Sprintf("set the age that readers bear: ALTER TABLE %s SET OPTIONS (max_staleness = INTERVAL 15 MINUTE)", warehouse.Quoted(d.stored.String())))
 	}
 	if t.RequirePartitionFilter {
 		report(Warning, "it requires a partition filter, and BigQuery refuses queries that would have to apply pending changes then",

@@ -45,7 +45,7 @@ type usageOf struct {
 }
 
 func (u *usageOf) find(table string) *destination {
-	i := slices.IndexFunc(u.tables, func(d *destination) bool { return d.match.Name.Table == table })
+	i := slices.IndexFunc(u.tables, func(d *destination) bool { return d.stored.Table == table })
 	if i < 0 {
 		return nil
 	}
@@ -85,7 +85,7 @@ func (u *usageOf) searchIndexes(ctx context.Context) {
 	}
 	for _, r := range rows {
 		if d := u.find(r.Table); d != nil {
-			u.x.add(Finding{Fatal, d.about(), fmt.Sprintf("it has a search index, %q: BigQuery takes no changes by primary key for it", r.Index), fmt.Sprintf("DROP SEARCH INDEX %s ON %s", warehouse.Quoted(r.Index), warehouse.Quoted(d.match.Name.String()))})
+			u.x.add(Finding{Fatal, d.about(), fmt.Sprintf("it has a search index, %q: BigQuery takes no changes by primary key for it", r.Index), fmt.Sprintf("DROP SEARCH INDEX %s ON %s", warehouse.Quoted(r.Index), warehouse.Quoted(d.stored.String()))})
 		}
 	}
 }
