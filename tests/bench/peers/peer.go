@@ -1,0 +1,161 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+
+	"beamcdc/tests/bench/peers/feed"
+	"beamcdc/tests/internal/orders"
+)
+
+const (
+	subscription = "projects/demo-project/subscriptions/peer"
+	// After so many messages the same rows change again.
+	distinctMessages = 1_000_000
+)
+
+// peer is a running program, with a Pub/Sub and a BigQuery of its own.
+type peer struct {
+	name     string
+	process  *exec.Cmd
+	output   string // a file
+	started  time.Time
+	ended    chan error
+	feed     *feed.Server
+	bigquery *bigquery
+}
+
+// start starts a program.
+func start(ctx context.Context, s *settings, directory string, of *program) (p *peer, err error) {
+	p = &peer{name: of.name, ended: make(chan error, 1)}
+	if p.bigquery, err = startBigQuery(ctx, s.emulator); err != nil {
+		return nil, err
+	}
+	if p.feed, err = feed.Start(subscription, orders.Of(distinctMessages).Message); err != nil {
+		p.bigquery.close()
+		return nil, err
+	}
+	output, err := os.CreateTemp(directory, of.name+"-*.log")
+	if err != nil {
+		return nil, err
+	}
+	defer output.Close()
+	p.output = output.Name()
+	p.process = of.command(p, s, directory)
+	p.process.Stdout, p.process.Stderr = output, output
+	p.process.Env = append(os.Environ(), "TMPDIR="+filepath.Dir(p.output))
+	endWithUs(p.process)
+	p.started = time.Now()
+	if err := p.process.Start(); err != nil {
+		p.feed.Close()
+		p.bigquery.close()
+		return nil, fmt.Errorf("starting %s: %w", p.name, err)
+	}
+	go func() { p.ended <- p.process.Wait() }()
+	return p, nil
+}
+
+// end ends the program at once.
+func (p *peer) end() {
+	_ = p.process.Process.Kill() // it may have ended
+	<-p.ended
+	p.feed.Close()
+	p.bigquery.close()
+}
+
+// turn is what a turn came to.
+type turn struct {
+	messages int
+	elapsed  time.Duration
+	cpu      time.Duration // of the program's process
+	peak     int64         // the most memory that the process ever had resident, in bytes
+}
+
+func (t turn) rate() float64    { return float64(t.messages) / t.elapsed.Seconds() }
+func (t turn) micros() float64  { return t.cpu.Seconds() * 1e6 / float64(t.messages) }
+func (t turn) seconds() float64 { return t.elapsed.Seconds() }
+
+func (t turn) String() string {
+	return fmt.Sprintf("%.0f messages/s, %.1f µs of processor time a message", t.rate(), t.micros())
+}
+
+// turn lets the program go on until it has written the messages of a turn, and stops it.
+func (p *peer) turn(ctx context.Context, s *settings) (t turn, err error) {
+	if err := p.process.Process.Signal(syscall.SIGCONT); err != nil {
+		return t, fmt.Errorf("%s: %w", p.name, err)
+	}
+	defer func() { _ = p.process.Process.Signal(syscall.SIGSTOP) }() // the next turn finds out
+	busy, start := p.cpu(), time.Now()
+	p.feed.Release(s.messages)
+	look := time.NewTicker(5 * time.Millisecond)
+	defer look.Stop()
+	for late := time.After(s.patience); ; {
+		select {
+		case <-ctx.Done():
+			return t, ctx.Err()
+		case err := <-p.ended:
+			p.ended <- err
+			return t, fmt.Errorf("%s ended: %w", p.name, err)
+		case <-late:
+			return t, fmt.Errorf("%s did not finish its turn in %v: %s", p.name, s.patience, p.counts())
+		case <-look.C:
+		}
+		released, _, acked := p.feed.Counts()
+		if acked == released || p.bigquery.rows() >= int64(released) {
+			return turn{s.messages, time.Since(start), p.cpu() - busy, p.peak()}, nil
+		}
+	}
+}
+
+func (p *peer) counts() string {
+	released, delivered, acked := p.feed.Counts()
+	return fmt.Sprintf("%d messages released, %d delivered, %d acked, %d rows", released, delivered, acked, p.bigquery.rows())
+}
+
+// tail is an error of the end of what the program printed.
+func (p *peer) tail() error {
+	text, err := os.ReadFile(p.output)
+	if err != nil {
+		return err
+	}
+	const most = 4000
+	return fmt.Errorf("%s printed: …%s", p.name, text[max(0, len(text)-most):])
+}
+
+func (p *peer) tailOf(err error) error {
+	if err == nil {
+		return nil
+	}
+	return p.tail()
+}
+
+// ticks are what Linux counts processor time in, a second.
+const ticks = 100
+
+// cpu is the processor time that the process has used; 0 where there is no /proc.
+func (p *peer) cpu() time.Duration {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.process.Process.Pid))
+	fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
+	if err != nil || len(fields) < 13 {
+		return 0
+	}
+	user, _ := strconv.ParseInt(string(fields[11]), 10, 64)
+	system, _ := strconv.ParseInt(string(fields[12]), 10, 64)
+	return time.Duration(user+system) * time.Second / ticks
+}
+
+// peak is the most memory that the process had resident; 0 where there is no /proc.
+func (p *peer) peak() (bytesResident int64) {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.process.Process.Pid))
+	if _, after, ok := bytes.Cut(text, []byte("VmHWM:")); ok {
+		_, _ = fmt.Sscan(string(after), &bytesResident)
+	}
+	return bytesResident << 10
+}

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"beamcdc/tests/internal/orders"
+)
+
+// program is one way to bring the messages to BigQuery.
+type program struct {
+	name    string
+	build   func(ctx context.Context, directory string) error
+	command func(p *peer, s *settings, directory string) *exec.Cmd
+}
+
+var programs = []program{
+	{"ours", goBuild("launch", "./cmd/launch"), ours},
+	{"plain", goBuild("plain", "./tests/bench/peers/plain"), func(p *peer, _ *settings, directory string) *exec.Cmd {
+		return exec.Command(filepath.Join(directory, "plain"),
+			"-pubsub", p.feed.GRPCAddr, "-bigquery", p.bigquery.grpc, "-subscription", subscription)
+	}},
+	// The same bytes as a bounded collection, a pipeline for each lot: what Beam's direct
+	// runner is quickest with. It checks that DoFns leave their input alone and that all
+	// elements can be encoded, unless it is told not to.
+	{"java", mavenBuild, java()},
+	{"java-unchecked", mavenBuild, java("--enforceImmutability=false", "--enforceEncodability=false")},
+	// By PubsubIO, as ours. The runner reads ten messages at a time then.
+	{"java-pubsub", mavenBuild, java("--fromPubsub")},
+}
+
+func names() []string {
+	list := make([]string, len(programs))
+	for i := range programs {
+		list[i] = programs[i].name
+	}
+	return list
+}
+
+func goBuild(name, folder string) func(context.Context, string) error {
+	return func(ctx context.Context, directory string) error {
+		c := exec.CommandContext(ctx, "go", "build", "-o", filepath.Join(directory, name), folder)
+		c.Stdout, c.Stderr = os.Stderr, os.Stderr
+		return c.Run()
+	}
+}
+
+const (
+	mavenFolder = "tests/bench/peers/java"
+	jar         = mavenFolder + "/target/peer.jar"
+)
+
+// mavenBuild builds the jar with its libraries beside it, unless it is there.
+func mavenBuild(ctx context.Context, _ string) error {
+	if _, err := os.Stat(jar); err == nil {
+		return nil
+	}
+	c := exec.CommandContext(ctx, "mvn", "--quiet", "--batch-mode", "--file", mavenFolder+"/pom.xml", "package")
+	c.Stdout, c.Stderr = os.Stderr, os.Stderr
+	if err := c.Run(); err != nil {
+		return fmt.Errorf("mvn, which tests/clients/install installs, with a JDK: %w", err)
+	}
+	return nil
+}
+
+func ours(p *peer, s *settings, directory string) *exec.Cmd {
+	config := filepath.Join(directory, "config.yaml")
+	if err := os.WriteFile(config, []byte(orders.Config), 0o600); err != nil {
+		panic(err) // a temporary directory of our own
+	}
+	return exec.Command(filepath.Join(directory, "launch"), "--runner=prism", "--config="+config, "--window="+s.window.String(),
+		"--bigquery_project=demo", "--subscription="+subscription, "--pubsub_endpoint="+p.feed.GRPCAddr, "--pubsub_plaintext",
+		"--bigquery_rest_endpoint="+p.bigquery.rest, "--bigquery_grpc_endpoint="+p.bigquery.grpc, "--bigquery_plaintext",
+		"--dead_letter_directory="+filepath.Join(directory, "letters"))
+}
+
+func java(options ...string) func(*peer, *settings, string) *exec.Cmd {
+	return func(p *peer, _ *settings, _ string) *exec.Cmd {
+		return exec.Command("java", append([]string{
+			"-Dbigquery.emulator.grpc=" + p.bigquery.grpc, "-jar", jar, "--runner=DirectRunner", "--project=demo",
+			"--subscription=" + subscription, "--pubsubRootUrl=" + p.feed.RESTAddr, "--bigQueryEndpoint=" + p.bigquery.rest,
+			"--credentialFactoryClass=org.apache.beam.sdk.extensions.gcp.auth.NoopCredentialFactory",
+		}, options...)...)
+	}
+}
