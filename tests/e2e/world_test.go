@@ -76,7 +76,7 @@ func TestBigQueryGone(t *testing.T) {
 	}
 }
 
-// A table that is dropped while the pipeline runs: one clear error, once
+// A table that is dropped while the pipeline runs: a warning, one clear error, once
 // patience is over, and nothing acked.
 func TestTableDropped(t *testing.T) {
 	t.Parallel() // it waits more than it works
@@ -97,9 +97,19 @@ func TestTableDropped(t *testing.T) {
 	if code := l.waitEnd(); code != 1 {
 		t.Errorf("it exited with %d, want 1", code)
 	}
-	text := l.stderr.String()
-	if strings.Count(text, "\n") != 1 || !strings.Contains(text, "demo.shop.orders") {
-		t.Errorf("it printed, want one line that names the table:\n%s", text)
+	var warnings, last []string
+	for line := range strings.Lines(l.stderr.String()) {
+		switch {
+		case strings.Contains(line, `msg="an append is sent again" table=demo.shop.orders outcome=schema_mismatch`):
+			warnings = append(warnings, line)
+		case strings.HasPrefix(line, "launch: running the pipeline: writing to table demo.shop.orders"), strings.HasPrefix(line, "launch: running the pipeline: writing 1 rows to table demo.shop.orders"):
+			last = append(last, line)
+		default:
+			t.Errorf("it printed %s", line)
+		}
+	}
+	if len(warnings) != 1 || len(last) != 1 {
+		t.Errorf("it printed, want one warning and one line that both name the table:\n%s", l.stderr.String())
 	}
 	if n := s.pubsub.Unacked(launchTopic); n != 1 {
 		t.Errorf("%d messages are unacked, want the second", n)

@@ -80,11 +80,12 @@ func (c *Counters) add(k labelled) beam.Counter {
 	if counter, ok := c.counters[k]; ok {
 		return counter
 	}
-	name := c.name
+	parts := []string{c.name}
 	for i := range c.labels {
 		k[i] = strings.Clone(k[i]) // it may be part of a message
-		name += "/" + legible(k[i])
+		parts = append(parts, legible(k[i]))
 	}
+	name := strings.Join(parts, "/")
 	counter := beam.NewCounter(c.namespace, name)
 	c.counters[k], c.values[name] = counter, k
 	return counter

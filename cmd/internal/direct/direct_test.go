@@ -24,6 +24,7 @@ func TestReasonOf(t *testing.T) {
 		"of two lines":   {"DoFn[UID:4, Name: a] failed:\none\ntwo", "one; two"},
 		"nested":         {"DoFn[UID:4, Name: a] failed:\nx\n\tcaused by:\nDoFn[UID:5, Name: b] failed:\ny", "y"},
 		"a panic":        {"DoFn[UID:4, Name: a] failed:\npanic: boom\ngoroutine 7 [running]:\nmain.f()", "panic: boom"},
+		"in a timer":     {"while executing Process for Plan[stage-007]:\n\tcaused by:\nontimer callback invocation failed\nerror processing timer {k\nvalue}} [@0:[]:{early false false 0 0}] k [[*]] {unknown true true 0 0} {  false 17 17}}\nwriting to p.d.t: giving up", "writing to p.d.t: giving up"},
 		"no DoFn":        {"connecting to job service\n\tcaused by:\ndial tcp: refused", "dial tcp: refused"},
 		"plain":          {"no such runner", "no such runner"},
 		"nothing":        {"", "the runner does not say why"},

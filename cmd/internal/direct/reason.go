@@ -10,11 +10,15 @@ import (
 // Before it stands the plan of the whole stage.
 var doFnFailed = regexp.MustCompile(`DoFn\[[^\n]*\] failed:\n`)
 
+// inTimer is what Beam puts before what a timer's callback said. It holds the timer's key,
+// which may be that of a row.
+var inTimer = regexp.MustCompile(`(?s)ontimer callback invocation failed\n.*error processing timer .*\d \d+\}\}\n`)
+
 // reasonOf returns what a DoFn said of a job's failure, on one line, without the
 // plan and the stacks that the runner puts around it. The text is all that comes
 // back from a runner.
 func reasonOf(err error) error {
-	text := err.Error()
+	text := inTimer.ReplaceAllString(err.Error(), "")
 	if at := doFnFailed.FindAllStringIndex(text, -1); at != nil {
 		text = text[at[len(at)-1][1]:]
 	} else if at := strings.LastIndex(text, "caused by:\n"); at >= 0 {
