@@ -39,7 +39,8 @@ func openTable(ctx context.Context, c catalog.Config, destination string) (sink,
 	if c.GRPCEndpoint == "" && c.RESTEndpoint != "" {
 		return nil, usageErrorf("-bigquery_rest_endpoint names an emulator; give its -bigquery_grpc_endpoint, too")
 	}
-	c.Rules, c.CreateTables = []table.Rule{deadletter.TableRule(destination)}, false
+	// The table is reserved for the letters: here it is they that are written.
+	c.Rules, c.CreateTables, c.Reserved = []table.Rule{deadletter.TableRule(destination)}, false, nil
 	options, err := endpoint.REST(c.RESTEndpoint, c.AllowPlaintext)
 	if err != nil {
 		return nil, fmt.Errorf("creating BigQuery's client: %w", err)
