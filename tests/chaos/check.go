@@ -41,9 +41,7 @@ func (s *system) compare() {
 func (t *sourceTable) compare(rows []map[string]any) error {
 	want := maps.Clone(t.rows)
 	if t.soft {
-		for name, r := range t.ever {
-			want[name] = r
-		}
+		maps.Copy(want, t.ever)
 	}
 	var wrong []string
 	for _, got := range rows {
@@ -209,6 +207,19 @@ func (s *system) replay(ctx context.Context) {
 		s.replayed += n
 	}
 	s.printf("replayed dead letters: %v", good)
+}
+
+// A process may end by itself where it finds no BigQuery when it starts, or is stopped
+// before it has found it. A service manager starts it again; the driver does.
+var startMarks = []string{"checking the tables: ", "interrupted before it had started", "ended at once: "}
+
+// checkExits looks for processes that ended by themselves for another reason.
+func (s *system) checkExits() {
+	for _, text := range s.pipeline.counts().exits {
+		if !slices.ContainsFunc(startMarks, func(mark string) bool { return strings.Contains(text, mark) }) {
+			s.problem(fmt.Errorf("the pipeline ended by itself: %.500s", text))
+		}
+	}
 }
 
 // checkLog holds the number of lines that the pipeline logged against the faults: a line

@@ -190,7 +190,7 @@ func (b *broker) publish(m *pubsubpb.PubsubMessage) string {
 		now = now.Add(time.Duration(random.Float64() * float64(b.habits.lateBy)))
 	}
 	b.push(dueEntry{at: now, number: number})
-	return m.MessageId
+	return m.GetMessageId()
 }
 
 // note writes a line of the trace. The lock is held.

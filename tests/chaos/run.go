@@ -233,6 +233,7 @@ func (s *system) settle(ctx context.Context) {
 	}
 	s.compare()
 	s.checkLog()
+	s.checkExits()
 	if len(s.problems) == 0 {
 		s.problem(s.pipeline.up())
 	}
