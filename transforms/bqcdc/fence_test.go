@@ -1,6 +1,7 @@
 package bqcdc
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"iter"
@@ -138,6 +139,30 @@ func TestFence_unreadable(t *testing.T) {
 	got, err := write(t, w, e.keyedRow(t, 1, 8, "x"))
 	if err == nil || len(got.acknowledged) > 0 {
 		t.Errorf("%v, %v acknowledged", err, got.acknowledged)
+	}
+}
+
+// Where rows may wait aside, those of which can't be told for now whether a truncate has
+// passed them do: BigQuery has them, and they are written again.
+func TestFence_unreadableForNow(t *testing.T) {
+	e := newFenced(t, time.Nanosecond, emulator.Options{})
+	w := e.writer(t)
+	w.aside, w.config.Aside, w.config.FinishFor = true, true, 20*time.Millisecond
+	fence := w.fence
+	var looks atomic.Int64
+	w.fence = func(ctx context.Context, table string, asOf time.Time) (catalog.Fence, error) {
+		if looks.Add(1) == 1 { // before the row is sent
+			return fence(ctx, table, asOf)
+		}
+		return catalog.Fence{}, errors.New("the service is away")
+	}
+	acknowledged, waiting, _ := begun(t, w, false, e.keyedRow(t, 1, 8, "x"))
+	if len(acknowledged) > 0 || len(waiting) != 1 {
+		t.Fatalf("acknowledged %v, waiting %v", acknowledged, waiting)
+	}
+	w.fence = fence
+	if acknowledged, waiting, _ = begun(t, w, true, e.keyedRow(t, 1, 8, "x")); len(acknowledged) != 1 {
+		t.Errorf("later: acknowledged %v, waiting %v", acknowledged, waiting)
 	}
 }
 

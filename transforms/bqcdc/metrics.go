@@ -69,7 +69,7 @@ func newFigures(namespace string) *figures {
 		rowsTruncated:   n.Counter("rows_truncated", metric.Rows, "Of rows_deleted, UPSERTs from before a truncate of their table."),
 		rowsAppended:    n.Counter("rows_appended", metric.Rows, "Plain rows that BigQuery acknowledged."),
 		rowsRejected:    n.Counter("rows_rejected", metric.Rows, "Rows that can't be written, and became dead letters."),
-		rowsHeld:        n.Counter("rows_held", metric.Rows, "Rows made to wait until BigQuery's writers know their table's new columns; they count again when they come to rest."),
+		rowsHeld:        n.Counter("rows_held", metric.Rows, "Rows made to wait beside their bundle, until BigQuery's writers know their table's new columns or until it takes the table's rows again; they count again when they come to rest."),
 		rowsSuperseded:  n.Counter("rows_superseded", metric.Changes, "Changes that a row stood for besides its own, when it came to rest."),
 		bytesAppended:   n.Counter("bytes_appended", metric.Bytes, "Encoded bytes of the rows that BigQuery acknowledged."),
 		bytesSuperseded: n.Counter("bytes_superseded", metric.Bytes, "Encoded bytes of superseded rows, which were never sent."),
@@ -118,6 +118,7 @@ func (f *figures) count(ctx context.Context, r *result) {
 	}
 	var by [len(typeNames)]rowsOfTable
 	var truncated, bytes, bytesSaved int64
+	var lags struct{ publish, commit metric.Tally }
 	for _, rows := range r.acknowledged {
 		for i := range rows {
 			row := &rows[i]
@@ -129,9 +130,20 @@ func (f *figures) count(ctx context.Context, r *result) {
 			of.superseded += int64(row.superseded)
 			bytes += int64(len(row.data))
 			bytesSaved += int64(row.supersededBytes)
-			f.lag(ctx, row, at)
+			if row.message.Replays > 0 {
+				continue
+			}
+			// Clocks of other machines may be ahead of this one.
+			if published := row.message.PublishTime; !published.IsZero() {
+				lags.publish.Add(ctx, f.publishLag, max(0, at.Sub(published).Milliseconds()))
+			}
+			if row.committed != 0 {
+				lags.commit.Add(ctx, f.commitLag, max(0, at.UnixMilli()-row.committed))
+			}
 		}
 	}
+	lags.publish.Flush(ctx, f.publishLag)
+	lags.commit.Flush(ctx, f.commitLag)
 	for i := range r.rejected {
 		row := &r.rejected[i]
 		of := &by[typeIndex(row.kind)]
@@ -184,19 +196,5 @@ func (f *figures) count(ctx context.Context, r *result) {
 	if len(r.appends) > 0 {
 		f.inflightRequests.Update(ctx, r.inflightRequests)
 		f.inflightBytes.Update(ctx, r.inflightBytes)
-	}
-}
-
-// lag reports how long an acknowledged row was on its way. Clocks of other machines may
-// be ahead of this one.
-func (f *figures) lag(ctx context.Context, row *pending, at time.Time) {
-	if row.message.Replays > 0 {
-		return
-	}
-	if published := row.message.PublishTime; !published.IsZero() {
-		f.publishLag.Update(ctx, max(0, at.Sub(published).Milliseconds()))
-	}
-	if row.committed != 0 {
-		f.commitLag.Update(ctx, max(0, at.UnixMilli()-row.committed))
 	}
 }

@@ -37,7 +37,6 @@ type writeServer struct {
 	rows        map[string][][]byte // by table, in order of storage
 	connections int
 	live        int // connections that have not ended
-	mostLive    int
 	appends     int
 	largest     int // bytes of the largest request
 	first       []*storagepb.AppendRowsRequest
@@ -94,7 +93,6 @@ func (s *writeServer) AppendRows(connection storagepb.BigQueryWrite_AppendRowsSe
 	s.mu.Lock()
 	s.connections++
 	s.live++
-	s.mostLive = max(s.mostLive, s.live)
 	call := appendCall{ctx: connection.Context(), server: s, connection: s.connections}
 	s.mu.Unlock()
 	defer func() {
@@ -164,6 +162,20 @@ func (s *writeServer) count() (connections, appends, largest int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.connections, s.appends, s.largest
+}
+
+// waitLive waits until so many connections are left: the server hears of an end later.
+func (s *writeServer) waitLive(t *testing.T, want int) {
+	t.Helper()
+	live := -1
+	for deadline := time.Now().Add(30 * time.Second); live != want && time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		s.mu.Lock()
+		live = s.live
+		s.mu.Unlock()
+	}
+	if live != want {
+		t.Errorf("%d connections are open, want %d", live, want)
+	}
 }
 
 // refuse answers an append with a status in the response.

@@ -2,6 +2,7 @@ package bqcdc
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"strings"
@@ -14,8 +15,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
-
-	"beamcdc/schemas/change"
+	"google.golang.org/protobuf/proto"
 )
 
 // Case 95: two thousand tables in turn, few connections, over a server that allows a
@@ -26,6 +26,13 @@ func TestTrunk_twoThousandTables(t *testing.T) {
 	c.OwnConnections, c.SharedConnections = 20, 4
 	c.AppendTimeout = time.Minute // on a busy machine
 	w := newTestWriter(t, c)
+	wide := testDescriptor() // of fifty columns
+	for n := range int32(50) {
+		column := proto.CloneOf(wide.GetField()[0])
+		column.Name, column.Number = new(fmt.Sprint("column_", n)), new(n+2)
+		wide.Field = append(wide.GetField(), column)
+	}
+	w.describe = func(_ context.Context, key streamKey) (*schema, error) { return newSchema(key, wide, "x"), nil }
 	const tables = 2000
 	rows := rowsOf(tables)
 	heap := func() uint64 {
@@ -254,14 +261,63 @@ func TestTrunk_isReplaced(t *testing.T) {
 	}
 }
 
+// A shared connection ends when the last of its streams has been idle for long enough.
+func TestTrunk_idle(t *testing.T) {
+	s := newWriteServer(t)
+	c := testConfig(s)
+	c.IdleTimeout = 50 * time.Millisecond
+	w := sharingWriter(t, c)
+	if _, err := write(t, w, rowsOf(10)...); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(100 * time.Millisecond)
+	if _, err := write(t, w, testRow("p.d.first", "again", 2)); err != nil {
+		t.Fatal(err)
+	}
+	w.streams.mu.Lock()
+	open, shared := len(w.streams.open), len(w.streams.shared[false])
+	w.streams.mu.Unlock()
+	if open > 1 || shared > 0 {
+		t.Errorf("%d streams and %d shared connections are open", open, shared)
+	}
+	s.waitLive(t, 1)
+}
+
+// A call ends in time whatever else is answered on its connection.
+func TestLine_watch(t *testing.T) {
+	l := new(line)
+	stop := make(chan struct{})
+	var wait sync.WaitGroup
+	wait.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			case <-time.After(time.Millisecond):
+				l.heard.Store(time.Now().UnixNano())
+			}
+		}
+	})
+	defer wait.Wait()
+	defer close(stop)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
+	defer l.watch(time.Now(), 100*time.Millisecond, 300*time.Millisecond, errSilent, cancel).Stop()
+	select {
+	case <-ctx.Done():
+		if cause := context.Cause(ctx); !errors.Is(cause, errSilent) {
+			t.Errorf("cause %v", cause)
+		}
+	case <-time.After(time.Minute):
+		t.Error("the call waits on")
+	}
+}
+
 // Invariant 6, where connections are shared.
 func TestTrunk_plain(t *testing.T) {
 	s := newWriteServer(t)
 	w := sharingWriter(t, testConfig(s))
-	var rows []change.Row
-	for _, row := range rowsOf(5) {
-		rows = append(rows, row)
-	}
+	rows := rowsOf(5)
 	if _, err := write(t, w, rows...); err != nil {
 		t.Fatal(err)
 	}
