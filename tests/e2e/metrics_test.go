@@ -140,6 +140,7 @@ func TestMetrics(t *testing.T) {
 		"bytes saved":             {m.sum("keyed_superseded_bytes_total"), m.sum("bqcdc_superseded_bytes_total")},
 		"dead letters":            {m.sum("deadletter_letters_total"), int64(poison + 1)},
 		"dead letters by reason":  {m.sum("deadletter_letters_by_reason_total", "stage", "decode"), int64(poison + 1)},
+		"dead letters by table":   {m.sum("deadletter_letters_by_table_total", "stage", "decode", "table", "unknown"), int64(poison + 1)},
 		"bad JSON":                {m.sum("deadletter_letters_by_reason_total", "reason", "bad_json"), int64(poison)},
 		"outstanding messages":    {m.sum("pubsubsource_outstanding_messages"), 0},
 		"outstanding requests":    {m.sum("bqcdc_outstanding_requests"), 0},

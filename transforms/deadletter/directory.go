@@ -29,7 +29,6 @@ type directoryFn struct {
 	Protection Protection
 
 	protector protector
-	counters  counters
 	sharing   sharing
 	stored    []stamped // whose files are written, but not yet their directory
 }
@@ -66,7 +65,7 @@ func (f *directoryFn) ProcessElement(ctx context.Context, ts beam.EventTime, l L
 			return fmt.Errorf("storing the dead letter of message %s: %w", l.Message.ID, err)
 		}
 	}
-	f.counters.count(ctx, &l)
+	count(ctx, &l)
 	f.stored = append(f.stored, stamped{ts, l.Receipts})
 	return nil
 }

@@ -1,38 +1,26 @@
 package deadletter
 
 import (
+	"cmp"
 	"context"
-
-	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"beamcdc/transforms/metric"
 )
 
 // Namespace is the namespace of this package's counters: letters, and the same by stage
-// and reason, letters_by_reason.
+// and reason, letters_by_reason, and by table, letters_by_table.
 const Namespace = "deadletter"
 
 var (
 	lettersCounter = metric.In(Namespace).Counter("letters", metric.Letters, "Dead letters that were stored.")
 	lettersByKind  = metric.In(Namespace).Counters("letters_by_reason", metric.Letters, "The same by stage and reason.", "stage", "reason")
+	lettersByTable = metric.In(Namespace).Counters("letters_by_table", metric.Letters,
+		"The same by stage and table: BigQuery's of a row that BigQuery refused, else the source's; unknown where a message tells none.", "stage", "table")
 )
 
-// counters holds the counters that a DoFn has used: which reasons there are is
-// known to the stages alone. The zero value is ready for use.
-type counters struct {
-	byKind map[[2]string]beam.Counter
-}
-
-func (c *counters) count(ctx context.Context, l *Letter) {
-	if c.byKind == nil {
-		c.byKind = make(map[[2]string]beam.Counter)
-	}
-	kind := [2]string{l.Stage, l.Reason}
-	counter, ok := c.byKind[kind]
-	if !ok {
-		counter = lettersByKind.With(l.Stage, l.Reason)
-		c.byKind[kind] = counter
-	}
+// count counts a letter that is stored.
+func count(ctx context.Context, l *Letter) {
 	lettersCounter.Inc(ctx, 1)
-	counter.Inc(ctx, 1)
+	lettersByKind.With(l.Stage, l.Reason).Inc(ctx, 1)
+	lettersByTable.With(l.Stage, cmp.Or(l.Table, "unknown")).Inc(ctx, 1)
 }

@@ -87,7 +87,6 @@ type rowsFn struct {
 
 	catalog   *catalog.Catalog
 	protector protector
-	counters  counters
 	sharing   sharing
 }
 
@@ -118,7 +117,7 @@ func (f *rowsFn) ProcessElement(ctx context.Context, l Letter, emit func(change.
 	if err != nil {
 		return fmt.Errorf("storing the dead letter of message %s: %w", l.Message.ID, err)
 	}
-	f.counters.count(ctx, &l)
+	count(ctx, &l)
 	for i := range rows {
 		emit(rows[i])
 	}

@@ -62,7 +62,6 @@ type topicFn struct {
 
 	publisher *pubsub.Publisher
 	protector protector
-	counters  counters
 	sharing   sharing
 	pending   []pending // oldest first
 	bytes     int
@@ -108,7 +107,7 @@ func (f *topicFn) ProcessElement(ctx context.Context, ts beam.EventTime, l Lette
 			p.bytes += len(m.Data)
 		}
 	}
-	f.counters.count(ctx, &l)
+	count(ctx, &l)
 	f.pending = append(f.pending, p)
 	f.bytes += p.bytes
 	for len(f.pending) > maxPendingLetters || f.bytes > maxPendingBytes {

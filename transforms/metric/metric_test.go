@@ -25,6 +25,8 @@ func TestDeclare_refuses(t *testing.T) {
 		"too many labels":   func() { n.Counters("b", Rows, "Rows.", "a", "b", "c", "d") },
 		"a name":            func() { n.Counter("a/b", Rows, "Rows.") },
 		"a label":           func() { n.Counters("b", Rows, "Rows.", "Table") },
+		"no bounds":         func() { n.Histogram("c", Rows, "Rows.", nil) },
+		"unsorted bounds":   func() { n.Histogram("c", Rows, "Rows.", []int64{2, 1}) },
 		"values for labels": func() { n.Counters("family", Rows, "Rows.", "table").With("a", "b") },
 	} {
 		func() {
@@ -109,6 +111,11 @@ func TestHistogram(t *testing.T) {
 	h := In("histogram").Histogram("lag_ms", Milliseconds, "Lag.", []int64{10, 100})
 	if !slices.Equal(BucketNames(h.bounds), []string{"10", "100", "more"}) || len(h.buckets) != 3 {
 		t.Errorf("buckets %v", BucketNames(h.bounds))
+	}
+	for v, want := range map[int64]int{-1: 0, 10: 0, 11: 1, 100: 1, 101: 2} {
+		if got := h.bucket(v); got != want {
+			t.Errorf("%d is in bucket %d, want %d", v, got, want)
+		}
 	}
 	d, values, ok := Find("histogram", "lag_ms_upto/more")
 	if !ok || d.BucketsOf != "lag_ms" || !slices.Equal(values, []string{"more"}) {
