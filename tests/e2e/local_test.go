@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// binary returns the path of one of the commands: "local", "launch". They are
+// binary returns the path of one of the commands: "local", "launch", "prism". They are
 // built as the tests are, so that they share what is compiled already.
 func binary(t testing.TB, name string) string {
 	t.Helper()
@@ -46,7 +46,11 @@ func binary(t testing.TB, name string) string {
 	path := filepath.Join(binaries.directory, name)
 	err, done := binaries.built[name]
 	if !done {
-		build := exec.Command("go", "build", "-o", path, "beamcdc/cmd/"+name)
+		source := "beamcdc/cmd/" + name
+		if name == "prism" {
+			source = "github.com/apache/beam/sdks/v2/go/cmd/prism" // Beam's own, as a process
+		}
+		build := exec.Command("go", "build", "-o", path, source)
 		var out []byte
 		if out, err = build.CombinedOutput(); err != nil {
 			err = errors.New(err.Error() + "\n" + string(out))
