@@ -51,6 +51,15 @@ func TestScripts(t *testing.T) {
 	if err != nil || len(lines) < 3 || lines[len(lines)-2] != want || lines[len(lines)-1] != "gs://bucket/templates/beamcdc-1.json" {
 		t.Errorf("publish: %v\n%s", err, out)
 	}
+	for _, pattern := range []string{
+		`(?m)^env GOBIN=\S+ go install github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v\d+\.\d+\.\d+$`,
+		`(?m)^env CGO_ENABLED=0 GOOS=linux GOARCH=amd64 \S+/cyclonedx-gomod app -json -licenses -main cmd/launch -output \S+/beamcdc-1\.cdx\.json \.$`,
+		`(?m)^gcloud storage cp \S+/beamcdc-1\.cdx\.json gs://bucket/templates/$`,
+	} {
+		if !regexp.MustCompile(pattern).Match(out) {
+			t.Errorf("publish makes no SBOM by %s:\n%s", pattern, out)
+		}
+	}
 	for _, script := range []string{"./run", "./publish"} {
 		if out, err := exec.Command(script).CombinedOutput(); err == nil || !strings.Contains(string(out), "templates"+script[1:]+" ") {
 			t.Errorf("%s without arguments: %v\n%s", script, err, out)
