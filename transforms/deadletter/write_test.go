@@ -61,8 +61,10 @@ func TestWrite_directory(t *testing.T) {
 		receipts := Write(s, Config{Directory: directory}, beam.Create(s, letters()...))
 		passert.Equals(s, receipts[0], wantReceipts()...)
 		result := ptest.RunAndValidate(t, p)
-		want := map[string]int64{"letters": 2, "letters_by_reason/decode/bad_envelope": 1, "letters_by_reason/encode/bad_value": 1,
-			"letters_by_table/decode/public.orders": 1, "letters_by_table/encode/unknown": 1}
+		want := map[string]int64{
+			"letters": 2, "letters_by_reason/decode/bad_envelope": 1, "letters_by_reason/encode/bad_value": 1,
+			"letters_by_table/decode/public.orders": 1, "letters_by_table/encode/unknown": 1,
+		}
 		if diff := cmp.Diff(want, counts(t, result)); diff != "" {
 			t.Errorf("counters (-want +got):\n%s", diff)
 		}
