@@ -64,15 +64,25 @@ var Pipeline = []Use{
 // Operator is what the account of those who run cdc does.
 var Operator = []Use{
 	{"cdc doctor", []Need{
-		{"pubsub.subscriptions.get", Subscription}, {"pubsub.topics.get", DeadTopic},
-		{"bigquery.tables.get", Dataset}, {"bigquery.datasets.get", Dataset}, {"bigquery.jobs.create", Project}, {"bigquery.jobs.listAll", Project},
+		{"pubsub.subscriptions.get", Subscription},
+		{"pubsub.topics.get", DeadTopic},
+		{"bigquery.tables.get", Dataset},
+		{"bigquery.datasets.get", Dataset},
+		{"bigquery.jobs.create", Project},
+		{"bigquery.jobs.listAll", Project},
 		{"bigquery.tables.list", Project},
 	}},
 	{"cdc doctor, of other consumers", []Need{{"monitoring.timeSeries.list", Project}}},
 	{"cdc doctor -messages", []Need{{"pubsub.subscriptions.consume", Subscription}}},
 	{"cdc status", []Need{
-		{"bigquery.tables.get", Dataset}, {"bigquery.tables.list", Dataset}, {"bigquery.routines.get", Dataset}, {"bigquery.routines.list", Dataset},
-		{"bigquery.datasets.get", Dataset}, {"bigquery.jobs.create", Project}, {"bigquery.jobs.listAll", Project}, {"bigquery.tables.list", Project},
+		{"bigquery.tables.get", Dataset},
+		{"bigquery.tables.list", Dataset},
+		{"bigquery.routines.get", Dataset},
+		{"bigquery.routines.list", Dataset},
+		{"bigquery.datasets.get", Dataset},
+		{"bigquery.jobs.create", Project},
+		{"bigquery.jobs.listAll", Project},
+		{"bigquery.tables.list", Project},
 	}},
 	{"cdc ddl", []Need{{"bigquery.tables.get", Dataset}, {"bigquery.datasets.get", Dataset}}},
 	{"cdc ddl -apply", []Need{
