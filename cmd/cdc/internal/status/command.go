@@ -32,7 +32,8 @@ configuration names by placeholders can be looked at in this way.
 Rows that wait are counted from what the Storage Write API acknowledged since the
 last apply, by the minute: BigQuery tells no other number. Where that minute was
 one with rows, their number is between two. Rows that were written twice count
-twice.
+twice. Of tables to which little is written, the last minutes say little: give
+more -recent_minutes.
 
 Exit status: 0 done, 1 it could not run, 2 bad usage.
 `

@@ -114,13 +114,12 @@ func (d *dataset) watermarks(ctx context.Context) {
 	if !ok {
 		return
 	}
-	found := map[*Table]bool{}
 	for _, r := range rows {
 		t := d.find(r.Table)
 		if t == nil {
 			continue
 		}
-		found[t] = true
+		t.exists = true
 		if r.Watermark.Valid {
 			t.Watermark, t.LagSeconds = &r.Watermark.Timestamp, &r.Lag.Float64
 		}
@@ -129,7 +128,7 @@ func (d *dataset) watermarks(ctx context.Context) {
 		}
 	}
 	for _, t := range d.tables {
-		if !found[t] {
+		if !t.exists {
 			t.Notes = append(t.Notes, "it does not exist, or has no primary key: no change can be applied to it")
 		}
 	}

@@ -16,7 +16,7 @@ func (t *Table) judge() {
 	note := func(format string, args ...any) { t.Notes = append(t.Notes, fmt.Sprintf(format, args...)) }
 	waits := t.Pending != nil && t.Pending.AtLeast > 0
 	switch {
-	case t.LagSeconds != nil && t.MaxStaleness == nil:
+	case t.exists && t.MaxStaleness == nil:
 		note("it has no max_staleness: every query applies what is pending; set %s", t.recommended())
 	case t.LagSeconds != nil && waits && *t.LagSeconds > *t.MaxStaleness:
 		note("its applied changes are older than its max_staleness: queries apply what is pending, read the whole table and cost more")
@@ -82,7 +82,7 @@ func (t *Table) about() string {
 const notKnown = "-"
 
 func (t *Table) lag() string {
-	if t.LagSeconds == nil && t.Unknown == nil && t.Notes == nil {
+	if t.LagSeconds == nil && t.exists {
 		return "never applied"
 	}
 	return seconds(t.LagSeconds)

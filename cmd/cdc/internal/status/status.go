@@ -54,7 +54,8 @@ type Table struct {
 	Notes     []string   `json:"notes,omitempty"`   // what to do something about
 	Unknown   []string   `json:"unknown,omitempty"` // what could not be looked at, and why
 
-	name table.Name
+	name   table.Name
+	exists bool // and has a primary key
 }
 
 // Pending is how many acknowledged rows wait to be applied: between the two.
