@@ -18,7 +18,13 @@ fuzz: ## each fuzz target for a minute
 	.ci/fuzz 60
 
 bench: ## the benchmarks that docs/benchmarks.md quotes
-	go test -run='^$$' -bench=. -benchmem ./schemas/... ./transforms/... ./tests/bench/...
+	go test -run='^$$' -bench=. -benchmem ./schemas/... ./transforms/...
+	go test -run='^$$' -bench=Codec -benchtime=2000x ./tests/bench
+	go test -run='^$$' -bench='Worker|Graph|Coalesce|Latency' -benchtime=10x -timeout=0 ./tests/bench
+	go run ./tests/bench/peers
+	go run ./tests/bench/peers -emulator -programs ours,plain,java
+	go run ./tests/bench/peers -programs ours,java-pubsub -rounds 3
+	go run ./tests/bench/peers -start -programs ours,plain,java
 
 e2e: ## real databases and a real Debezium, 50,000 transactions each; installs what that needs
 	tests/e2e/databases/install

@@ -25,6 +25,12 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if file := os.Getenv(serverVariable); file != "" {
+		if err := serve(file); err != nil {
+			panic(err)
+		}
+		return
+	}
 	beamlog.LogLevel = "warn" // a line for every state of every job is too much
 	if err := counters.Enable(); err != nil {
 		panic(err)
@@ -88,9 +94,16 @@ var runs atomic.Int64
 // run runs a graph over so many messages until all are acked.
 func (w *world) run(tb testing.TB, g graph, messages int) result {
 	tb.Helper()
+	return w.runAt(tb, g, messages, 0, nil)
+}
+
+// runAt is run where so many messages a second are published, all at once if 0. acked,
+// unless it is nil, is called for each that is acked.
+func (w *world) runAt(tb testing.TB, g graph, messages, rate int, acked func(i int, published time.Time)) result {
+	tb.Helper()
 	load := orders.Of(messages)
 	subscription := fmt.Sprintf("projects/%s/subscriptions/bench-%d", project, runs.Add(1))
-	server, err := firehose.Start("127.0.0.1:0", firehose.Options{Subscription: subscription, Messages: messages, Message: load.Message})
+	server, err := firehose.Start("127.0.0.1:0", firehose.Options{Subscription: subscription, Messages: messages, Message: load.Message, Rate: rate, Acked: acked})
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -7,7 +7,7 @@
 //	go run ./tests/bench/peers               # rates and processor time
 //	go run ./tests/bench/peers -emulator     # the same, into the emulator
 //	go run ./tests/bench/peers -start        # from a process's start to its first row
-//	go run ./tests/bench/peers -programs ours,java-pubsub -messages 100 -rounds 3
+//	go run ./tests/bench/peers -programs ours,java-pubsub -rounds 3
 //
 // The first turns of each warm it up and don't count. A turn is over when BigQuery has
 // acknowledged a row for each of its messages, or each is acked, which ours is after
@@ -31,10 +31,10 @@ import (
 // settings are the flags.
 type settings struct {
 	rounds, messages, warmup int
-	window           time.Duration
-	emulator, start  bool
-	programs         string
-	patience         time.Duration
+	window                   time.Duration
+	emulator, start          bool
+	programs                 string
+	patience                 time.Duration
 }
 
 // Linux ends a process with the thread that started it: let that be the main one.
@@ -43,7 +43,7 @@ func init() { runtime.LockOSThread() }
 func main() {
 	var s settings
 	flag.IntVar(&s.rounds, "rounds", 10, "rounds that count")
-	flag.IntVar(&s.messages, "messages", 20_000, "messages of a turn")
+	flag.IntVar(&s.messages, "messages", 60_000, "messages of a turn; slow programs get a tenth or less, for rates of turns of like length")
 	flag.IntVar(&s.warmup, "warmup", 3, "turns of each that come first and don't count; a JVM takes some to be quick")
 	flag.DurationVar(&s.window, "window", time.Second, "our window")
 	flag.BoolVar(&s.emulator, "emulator", false, "write to the emulator, not to servers that only count")
@@ -119,7 +119,7 @@ func measureRates(ctx context.Context, s *settings, directory string, chosen []p
 			fmt.Printf("round %d, %s: %v\n", round-s.warmup+1, p.name, t)
 		}
 	}
-	fmt.Printf("\n%d rounds of %d messages; medians (least to most)\n", s.rounds, s.messages)
+	fmt.Printf("\n%d rounds of turns of %d messages; medians (least to most)\n", s.rounds, s.messages)
 	first := turns[0]
 	for i := range chosen {
 		fmt.Printf("%-16s %8.0f messages/s, %7.1f µs of processor time a message, %4.0f MB", chosen[i].name,

@@ -24,6 +24,7 @@ const (
 // peer is a running program, with a Pub/Sub and a BigQuery of its own.
 type peer struct {
 	name     string
+	messages int // of a turn
 	process  *exec.Cmd
 	output   string // a file
 	started  time.Time
@@ -34,7 +35,7 @@ type peer struct {
 
 // start starts a program.
 func start(ctx context.Context, s *settings, directory string, of *program) (p *peer, err error) {
-	p = &peer{name: of.name, ended: make(chan error, 1)}
+	p = &peer{name: of.name, messages: max(s.messages/of.slow, 1), ended: make(chan error, 1)}
 	if p.bigquery, err = startBigQuery(ctx, s.emulator); err != nil {
 		return nil, err
 	}
@@ -93,7 +94,7 @@ func (p *peer) turn(ctx context.Context, s *settings) (t turn, err error) {
 	}
 	defer func() { _ = p.process.Process.Signal(syscall.SIGSTOP) }() // the next turn finds out
 	busy, start := p.cpu(), time.Now()
-	p.feed.Release(s.messages)
+	p.feed.Release(p.messages)
 	look := time.NewTicker(5 * time.Millisecond)
 	defer look.Stop()
 	for late := time.After(s.patience); ; {
@@ -109,7 +110,7 @@ func (p *peer) turn(ctx context.Context, s *settings) (t turn, err error) {
 		}
 		released, _, acked := p.feed.Counts()
 		if acked == released || p.bigquery.rows() >= int64(released) {
-			return turn{s.messages, time.Since(start), p.cpu() - busy, p.peak()}, nil
+			return turn{p.messages, time.Since(start), p.cpu() - busy, p.peak()}, nil
 		}
 	}
 }

@@ -15,21 +15,22 @@ type program struct {
 	name    string
 	build   func(ctx context.Context, directory string) error
 	command func(p *peer, s *settings, directory string) *exec.Cmd
+	slow    int // a turn has 1 message in so many, so that it lasts about as long as ours
 }
 
 var programs = []program{
-	{"ours", goBuild("launch", "./cmd/launch"), ours},
+	{"ours", goBuild("launch", "./cmd/launch"), ours, 1},
 	{"plain", goBuild("plain", "./tests/bench/peers/plain"), func(p *peer, _ *settings, directory string) *exec.Cmd {
 		return exec.Command(filepath.Join(directory, "plain"),
 			"-pubsub", p.feed.GRPCAddr, "-bigquery", p.bigquery.grpc, "-subscription", subscription)
-	}},
+	}, 1},
 	// The same bytes as a bounded collection, a pipeline for each lot: what Beam's direct
 	// runner is quickest with. It checks that DoFns leave their input alone and that all
 	// elements can be encoded, unless it is told not to.
-	{"java", mavenBuild, java()},
-	{"java-unchecked", mavenBuild, java("--enforceImmutability=false", "--enforceEncodability=false")},
+	{"java", mavenBuild, java(), 10},
+	{"java-unchecked", mavenBuild, java("--enforceImmutability=false", "--enforceEncodability=false"), 10},
 	// By PubsubIO, as ours. The runner reads ten messages at a time then.
-	{"java-pubsub", mavenBuild, java("--fromPubsub")},
+	{"java-pubsub", mavenBuild, java("--fromPubsub"), 600},
 }
 
 func names() []string {

@@ -28,14 +28,14 @@ type Server struct {
 	grpc         *grpc.Server
 	rest         *httptest.Server
 
-	mu              sync.Mutex
-	changed         *sync.Cond // released, acked or closed, or a stream is over
-	closed          bool
-	released, next  int
-	acked           int
-	lent            map[uint64]loan // by ack ID
-	lastID          uint64
-	releasedAt      time.Time
+	mu             sync.Mutex
+	changed        *sync.Cond // released, acked or closed, or a stream is over
+	closed         bool
+	released, next int
+	acked          int
+	lent           map[uint64]loan // by ack ID
+	lastID         uint64
+	releasedAt     time.Time
 }
 
 // loan is a message that was delivered and is not acked.

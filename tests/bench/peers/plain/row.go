@@ -71,7 +71,9 @@ func encode(descriptor protoreflect.MessageDescriptor, e *event) ([]byte, error)
 	if e.Op == "d" {
 		image, kind = map[string]any{"order_id": e.Before["order_id"]}, "DELETE"
 	}
-	set := func(name string, v protoreflect.Value) { row.Set(descriptor.Fields().ByName(protoreflect.Name(name)), v) }
+	set := func(name string, v protoreflect.Value) {
+		row.Set(descriptor.Fields().ByName(protoreflect.Name(name)), v)
+	}
 	for _, column := range schema {
 		value, ok := image[column.Name]
 		if !ok || value == nil {
