@@ -23,6 +23,7 @@ type destination struct {
 	location string
 	resource *bq.Table            // nil: it does not exist
 	ready    *catalog.Destination // nil: rows can't be written to it as it is
+	reads    int64                // queries of the last day
 }
 
 func (d *destination) about() string {

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"cloud.google.com/go/bigquery"
 
 	"beamcdc/cmd/cdc/internal/warehouse"
+	"beamcdc/templates/operations"
 )
 
 // usage asks BigQuery's INFORMATION_SCHEMA, for each dataset, who else wrote and
@@ -33,6 +35,7 @@ func (x *examination) usage(ctx context.Context) {
 		u.searchIndexes(ctx)
 		u.writers(ctx)
 		u.jobs(ctx)
+		u.applies(ctx)
 	}
 	x.checked("who else writes and reads the tables, of %s", counted(len(byDataset), "dataset"))
 }
@@ -146,6 +149,7 @@ GROUP BY 1 ORDER BY 1`
 		if d == nil {
 			continue
 		}
+		d.reads = r.Reads
 		if r.DML > 0 {
 			u.x.add(Finding{
 				Warning, d.about(), fmt.Sprintf("%d statements of DML changed it during the last day: BigQuery refuses UPDATE, DELETE and MERGE while changes are pending", r.DML),
@@ -156,6 +160,39 @@ GROUP BY 1 ORDER BY 1`
 			u.x.add(Finding{
 				Warning, d.about(), fmt.Sprintf("%d queries read it during the last day: without max_staleness each of them will apply all pending changes", r.Reads),
 				"set max_staleness to the age that its readers bear",
+			})
+		}
+	}
+}
+
+// applies holds max_staleness against how long background applies of the last week
+// took, where anybody reads: a staleness that is shorter makes queries apply what is pending.
+func (u *usageOf) applies(ctx context.Context) {
+	type row struct {
+		Table       string               `bigquery:"table_name"`
+		Seconds     bigquery.NullFloat64 `bigquery:"p95_background_apply_duration_in_seconds"`
+		Recommended bigquery.NullFloat64 `bigquery:"recommended_max_staleness_with_buffer_in_minutes"`
+	}
+	statement, err := operations.Query(operations.ApplyDuration, operations.Place{Project: u.project, Region: u.location, Dataset: u.dataset})
+	var rows []row
+	if err == nil {
+		rows, err = warehouse.Query[row](ctx, u.x.bigquery, u.location, statement, append(u.parameters(), bigquery.QueryParameter{Name: "days", Value: 7})...)
+	}
+	if err != nil {
+		u.unknown("how long applies of its tables take", "bigquery.jobs.listAll on the project (roles/bigquery.resourceViewer)", err)
+		return
+	}
+	for _, r := range rows {
+		d := u.find(r.Table)
+		if d == nil || d.ready == nil || !r.Recommended.Valid {
+			continue
+		}
+		set, recommended := d.ready.Table.MaxStaleness, time.Duration(r.Recommended.Float64)*time.Minute
+		if set > 0 && set < recommended && d.reads > 0 {
+			u.x.add(Finding{
+				Warning, d.about(), fmt.Sprintf("%d queries read it during the last day, and of 100 background applies of its changes 5 took longer than %v: with a max_staleness of %v such queries apply what is pending by themselves",
+					d.reads, time.Duration(r.Seconds.Float64*float64(time.Second)).Round(time.Second), set),
+				fmt.Sprintf("ALTER TABLE %s SET OPTIONS (max_staleness = INTERVAL %.0f MINUTE), if its readers bear that; or give applies more slots", warehouse.Quoted(d.stored.String()), r.Recommended.Float64),
 			})
 		}
 	}
