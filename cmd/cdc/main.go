@@ -2,6 +2,7 @@
 //
 //	cdc doctor            what a pipeline depends on, looked at before it is launched
 //	cdc ddl               the statements that make BigQuery's tables what a configuration implies
+//	cdc cost              what BigQuery would bill, by window and max_staleness: an estimate
 //	cdc status            how the tables stand: what lags, waits and fails
 //	cdc simulate [FILE]   what a stream of changes would leave, by each way of ordering it
 //	cdc diff              compare a source's table with BigQuery's, and repair it
@@ -29,6 +30,8 @@ Commands:
   doctor            look at all that a pipeline depends on, before it is launched
   ddl               print the statements that make BigQuery's tables what the configuration
                     implies, from PostgreSQL, MySQL, Debezium's schemas or messages, and run them
+  cost              estimate what BigQuery bills, from a sample of messages or a rate, by
+                    window and max_staleness, as tables and a chart
   status            tell of each table how far it lags, what waits to be applied, how long
                     applies take, and the last error
   simulate [FILE]   apply a file of changes by arrival, by sequence number and by text,
@@ -62,6 +65,8 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		err = doctorCommand(interruptible(), args[1:], stdout, stderr)
 	case "ddl":
 		err = ddlCommand(interruptible(), args[1:], stdin, stdout)
+	case "cost":
+		err = costCommand(interruptible(), args[1:], stdin, stdout)
 	case "status":
 		err = statusCommand(interruptible(), args[1:], stdout)
 	case "simulate":

@@ -220,7 +220,7 @@ func (q *request) learn(o *pipeline.Options, router *table.Router, stdin io.Read
 	if err != nil {
 		return nil, nil, err
 	}
-	read, err := openAll(q.messages, stdin)
+	read, err := OpenAll(q.messages, stdin)
 	if err != nil {
 		return nil, nil, UsageError{err}
 	}

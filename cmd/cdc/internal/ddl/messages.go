@@ -44,7 +44,8 @@ func OpenMessages(file string, stdin io.Reader) ([]*pubsubpb.PubsubMessage, erro
 	return messages, nil
 }
 
-func openAll(names []string, stdin io.Reader) (messages []*pubsubpb.PubsubMessage, err error) {
+// OpenAll opens some of them.
+func OpenAll(names []string, stdin io.Reader) (messages []*pubsubpb.PubsubMessage, err error) {
 	for _, name := range names {
 		read, err := OpenMessages(name, stdin)
 		if err != nil {
@@ -53,6 +54,31 @@ func openAll(names []string, stdin io.Reader) (messages []*pubsubpb.PubsubMessag
 		messages = append(messages, read...)
 	}
 	return messages, nil
+}
+
+// Implied returns the tables that rules imply for messages, by the names that the
+// messages' changes have of them, as `cdc ddl -messages` would create them. The notes
+// say what is missing of it.
+func Implied(messages []*pubsubpb.PubsubMessage, decoder *envelope.Decoder, router *table.Router) (tables map[string]*table.Table, notes []string, err error) {
+	sources, notes, err := readMessages(messages, decoder, router)
+	if err != nil {
+		return nil, nil, err
+	}
+	tables = make(map[string]*table.Table)
+	for _, s := range sources {
+		m, _ := router.Route(s.Name)
+		if m.Err != nil {
+			notes = append(notes, m.Err.Error())
+			continue
+		}
+		t, _, bad := wanted(m, s)
+		if bad != nil {
+			notes = append(notes, bad.Error())
+			continue
+		}
+		tables[s.Name] = t
+	}
+	return tables, notes, nil
 }
 
 // learned is what messages tell of one table.

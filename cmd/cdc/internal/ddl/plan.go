@@ -92,12 +92,12 @@ func (p *planner) destination(ctx context.Context, m table.Match, s *Source) err
 	about := m.Name.String() + ", of " + of
 	if m.Err != nil { // of this table alone
 		p.plan = append(p.plan, Statements{About: "the table of " + of, Err: m.Err})
-		return nil
+		return nil //nolint:nilerr // it is in the plan: the other tables go on
 	}
 	t, notes, bad := wanted(m, s)
 	if bad != nil {
 		p.plan = append(p.plan, Statements{About: about, Notes: notes, Err: bad})
-		return nil
+		return nil //nolint:nilerr // it is in the plan: the other tables go on
 	}
 	if m.Rule.Truncates != catalog.Recreate {
 		return p.table(ctx, about, t, notes, s != nil)

@@ -1,0 +1,124 @@
+package cost
+
+import (
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+)
+
+// report is the estimate.
+type report struct {
+	Notes     []string
+	Tables    []Traffic
+	Windows   []time.Duration
+	Window    time.Duration // by which the months are estimated
+	Staleness []time.Duration
+	Months    [][]Month // by table and staleness
+	Bills     []Bill    // of all tables, by staleness
+
+	model  Model
+	prices Prices
+}
+
+// estimate estimates a month for each table and max_staleness.
+func (q *request) estimate(tables []Traffic) *report {
+	r := &report{Tables: tables, Windows: q.wanted, Window: q.window, Staleness: q.stale, model: q.model, prices: q.priced}
+	sums := make([]Month, len(q.stale))
+	for i := range tables {
+		months := make([]Month, len(q.stale))
+		for j, s := range q.stale {
+			months[j] = q.model.month(&tables[i], q.window, s)
+			sums[j].add(months[j])
+		}
+		r.Months = append(r.Months, months)
+	}
+	for _, sum := range sums {
+		r.Bills = append(r.Bills, q.priced.bill(sum))
+	}
+	return r
+}
+
+// write writes the estimate as tables.
+func (r *report) write(out io.Writer) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	say := func(format string, args ...any) { _, _ = fmt.Fprintf(w, format+"\n", args...) } // Flush tells
+	say("Estimates, not a bill: list prices and a model, which docs/cost.md explains.")
+	for _, note := range r.Notes {
+		say("%s", note)
+	}
+	p := &r.prices
+	say("prices: %s, %s: %v a GiB written (%v GiB free; %s), %v a TiB processed (%v TiB free; %s); a month of %v hours",
+		p.Currency, p.Region, p.Write.PerGiB, p.Write.FreeGiB, p.Write.AsOf, p.OnDemand.PerTiB, p.OnDemand.FreeTiB, p.OnDemand.AsOf, p.Hours)
+	say("queries: %v an hour of each table, which read %v of it where they needn't merge; without max_staleness an apply each %s (-unset_apply)",
+		r.model.Queries, r.model.QueryShare, short(r.model.UnsetApply))
+	for i := range r.Tables {
+		r.writeTable(say, i)
+	}
+	say("\nall tables, a month in %s, of a window of %s, less what is free", p.Currency, short(r.Window))
+	say("max_staleness\twrite\tapply\tqueries\ttotal\t")
+	for j, s := range r.Staleness {
+		b := r.Bills[j]
+		say("%s\t%.2f\t%.2f\t%.2f\t%.2f\t", staleness(s), b.Write, b.Apply, b.Query, b.Total())
+	}
+	return w.Flush()
+}
+
+func (r *report) writeTable(say func(string, ...any), i int) {
+	t := &r.Tables[i]
+	of := "given"
+	if t.Sampled > 0 {
+		of = fmt.Sprintf("of %d rows", t.Sampled)
+	}
+	say("\n%s: %s rows a second of %s on average (%s), table %s (%s)", t.Table, number(t.Before.Rows), size(t.Before.Bytes/t.Before.Rows), of, size(t.Baseline), t.Origin)
+	say("window\trows/s written\trows saved\tGiB written/month\t")
+	for _, w := range r.Windows {
+		after := t.After(w)
+		say("%s\t%s\t%.1f%%\t%s\t", short(w), number(after.Rows), 100*(1-after.Rows/t.Before.Rows), number(after.Bytes*r.model.Hours*3600/gib))
+	}
+	say("")
+	say("max_staleness\tapplies/month\tTiB applied/month\tqueries/month\truntime merges\tTiB queried/month\t")
+	for j, s := range r.Staleness {
+		m := &r.Months[i][j]
+		say("%s\t%s\t%s\t%s\t%s\t%s\t", staleness(s), number(m.Applies), number(m.ApplyBytes/tib), number(m.Queries), number(m.Merges), number(m.QueryBytes/tib))
+	}
+}
+
+// number writes three digits that count.
+func number(n float64) string {
+	switch {
+	case n == 0:
+		return "0"
+	case n >= 100:
+		return fmt.Sprintf("%.0f", n)
+	default:
+		return fmt.Sprintf("%.3g", n)
+	}
+}
+
+func size(n float64) string {
+	units := []string{"bytes", "KiB", "MiB", "GiB", "TiB"}
+	i := 0
+	for ; n >= 1024 && i < len(units)-1; i++ {
+		n /= 1024
+	}
+	return number(n) + " " + units[i]
+}
+
+func staleness(d time.Duration) string {
+	if d == 0 {
+		return "none"
+	}
+	return short(d)
+}
+
+// short writes 5m0s as 5m.
+func short(d time.Duration) string {
+	switch {
+	case d >= time.Hour && d%time.Hour == 0:
+		return fmt.Sprintf("%dh", d/time.Hour)
+	case d >= time.Minute && d%time.Minute == 0:
+		return fmt.Sprintf("%dm", d/time.Minute)
+	}
+	return d.String()
+}
