@@ -47,17 +47,40 @@ func (e *entry) compare(o *entry) int {
 	return bytes.Compare(change.AppendColumns(nil, e.columns), change.AppendColumns(nil, o.columns))
 }
 
+// isRead reports whether the entry is of a row that was read from BigQuery: what comes
+// in a message is one part of some.
+func (e *entry) isRead() bool { return e.event != nil && e.event.Parts == 0 }
+
+// succeed takes over what was made of the entry's change before.
+func (e *entry) succeed(o *entry) {
+	e.emitted, e.revision, e.hash, e.told, e.toldHash = o.emitted, o.revision, o.hash, o.told, o.toldHash
+}
+
 // journal is what is remembered of one row: its changes, the latest first.
 type journal []*entry
 
 // insert puts the entry in its place and returns it, or the one that is there
-// already.
+// already. A change takes the place of what was read of its row, whose values are in
+// other types than its own: the row's next revision is above the one in BigQuery, which
+// another one would not win over.
 func (j *journal) insert(e *entry, s *settings) *entry {
 	at, _ := slices.BinarySearchFunc(*j, e, func(a, b *entry) int { return b.sequence.Compare(a.sequence) })
 	for ; at < len(*j); at++ {
 		o := (*j)[at]
 		if o.sequence != e.sequence {
 			break
+		}
+		switch {
+		case o.kind != e.kind:
+		case o.isRead():
+			e.succeed(o)
+			(*j)[at] = e
+			return e
+		case e.isRead():
+			if o.revision < e.revision || !o.emitted {
+				o.succeed(e)
+			}
+			return o
 		}
 		mine, other := *e, *o
 		if o.event == nil && o.kind == change.Upsert { // it has fewer columns: compare what both have

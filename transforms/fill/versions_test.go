@@ -57,6 +57,56 @@ func TestRestore(t *testing.T) {
 	}
 }
 
+// The change that a row was read with comes again: what is made of it then has a revision
+// above that of BigQuery's row, however the two came, or it would lose to it.
+func TestRestore_sameChange(t *testing.T) {
+	s := settingsOf(&table.Rule{UnavailableValues: "fill", Fill: &table.Fill{FirstSeen: "read"}})
+	last := update(120, "2", change.Unavailable())
+	var before memory
+	before.take(update(100, "1", change.Text("one")), s, time.Unix(1, 0))
+	before.take(last, s, time.Unix(1, 0))
+	before.take(update(105, "1", change.Text("two")), s, time.Unix(1, 0))
+	o := before.take(update(106, "1", change.Text("three")), s, time.Unix(1, 0))
+	if len(o.rows) != 1 || o.rows[0].Revision == 0 {
+		t.Fatalf("before the restart: %+v", o)
+	}
+	written := o.rows[0]
+	// BigQuery's values have the types of its columns.
+	for i := range written.Columns {
+		if written.Columns[i].Name == "n" {
+			written.Columns[i].Value = change.Int64(2)
+		}
+	}
+	stored := change.AppendRowChange(nil, &change.RowChange{
+		Event: change.Event{Table: "public.docs", Op: change.OpUpdate}, Table: testTable, Key: []byte("a"), Type: change.Upsert, Columns: written.Columns,
+	})
+	late := update(110, "1", change.Text("four"))
+	for name, order := range map[string][]change.RowChange{"the change first": {last, late}, "an older one first": {late, last}} {
+		for _, read := range []int{0, 1} { // with which of them BigQuery's row comes
+			var m memory
+			highest := change.RowChange{}
+			for i, next := range order {
+				if i == read {
+					next.Read, next.Stored = true, stored
+				}
+				for _, row := range m.take(next, s, time.Unix(2, 0)).rows {
+					if row.Event.Sequence == last.Event.Sequence && row.Revision >= highest.Revision {
+						highest = row
+					}
+				}
+				coded := m.append(nil)
+				var err error
+				if m, err = readMemory(coded); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if highest.Revision <= written.Revision || text(t, &highest, "doc") != "four" {
+				t.Errorf("%s, read with %d: revision %d, BigQuery's is %d, doc %q", name, read, highest.Revision, written.Revision, text(t, &highest, "doc"))
+			}
+		}
+	}
+}
+
 // A row that was deleted softly is restored as deleted, and when it was, whether anything
 // was known of its values or not.
 func TestRestore_softDelete(t *testing.T) {
