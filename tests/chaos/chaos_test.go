@@ -29,7 +29,8 @@ func TestChaos(t *testing.T) {
 		t.Fatal(err)
 	}
 	var told strings.Builder
-	o.out, o.pipeline = &told, &told
+	o.out = &lockedWriter{w: &told}
+	o.pipeline = o.out
 	result, err := run(t.Context(), o)
 	if result != nil {
 		result.print(&told)

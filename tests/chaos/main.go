@@ -41,6 +41,7 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags.Float64Var(&o.scale, "scale", 0.3, "of what lasts: at 1 BigQuery is out of quota for up to three minutes")
 	flags.DurationVar(&o.settleFor, "settle", 10*time.Minute, "after this long without a fault what is left is stuck")
 	flags.StringVar(&o.directory, "directory", "", "for the emulator's file and the logs; a temporary one, which is removed if all is well")
+	flags.BoolVar(&o.goOn, "go_on", false, "with the next round after a problem")
 	programs := flags.String("programs", "", "a directory with launch, emulator and cdc; without it they are built")
 	trace := flags.Bool("trace", false, "write what becomes of each message to trace.log in the directory")
 	verbose := flags.Bool("pipeline_log", false, "show what the pipeline logs")
@@ -113,7 +114,7 @@ func (r *summary) print(w io.Writer) {
 		p("  %4d %-16s happened to %d calls", r.events[name], name, r.happened[name])
 	}
 	p("  %d dead letters of messages that can't be used, each once; %d others replayed, %d left of updates whose rows were deleted later", r.letters, r.replayed, r.overdue)
-	p("  the processes that stopped had decoded %d messages, and their counts add up", r.counted)
+	p("  the processes that stopped had decoded %d messages, %d of which they gave back; the rest is in their counts", r.counted, r.unfinished)
 	p("  %d lines logged: %s", r.logLines, r.log)
 	reasons := map[string]int{}
 	for _, text := range r.exits {

@@ -64,6 +64,7 @@ type broker struct {
 
 	generation int                 // of the pipeline's processes
 	acks       map[uint64]struct{} // that this generation has sent
+	taken      map[uint64]uint64   // message numbers by ack ID, of what it was sent and has neither acked nor nacked
 	count      brokerCounts
 }
 
@@ -133,7 +134,7 @@ func startBroker(seed uint64, h habits) (*broker, error) {
 	}
 	b := &broker{
 		addr: listener.Addr().String(), grpc: grpc.NewServer(grpc.MaxRecvMsgSize(64 << 20)), seed: seed, stop: make(chan struct{}),
-		habits: h, messages: map[uint64]*held{}, leases: map[uint64]*lease{}, streams: map[*stream]struct{}{}, acks: map[uint64]struct{}{},
+		habits: h, messages: map[uint64]*held{}, leases: map[uint64]*lease{}, streams: map[*stream]struct{}{}, acks: map[uint64]struct{}{}, taken: map[uint64]uint64{},
 	}
 	b.more = sync.NewCond(&b.mu)
 	pubsubpb.RegisterSubscriberServer(b.grpc, &subscriberServer{broker: b})
@@ -239,6 +240,7 @@ func (b *broker) drop(number uint64, m *held) {
 // ack acks a delivery. The lock is held.
 func (b *broker) ack(id uint64) {
 	b.acks[id] = struct{}{}
+	delete(b.taken, id)
 	l := b.leases[id]
 	if l == nil {
 		b.count.LateAcks++
@@ -313,5 +315,6 @@ func (b *broker) deliver(st *stream, number uint64, m *held, now time.Time) *pub
 	st.messages++
 	st.bytes += l.size
 	b.leases[b.delivered] = l
+	b.taken[b.delivered] = number
 	return &pubsubpb.ReceivedMessage{AckId: strconv.FormatUint(b.delivered, 10), Message: m.message}
 }

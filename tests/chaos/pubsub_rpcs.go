@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"time"
 
@@ -80,6 +82,9 @@ func (s *subscriberServer) ModifyAckDeadline(_ context.Context, r *pubsubpb.Modi
 	for _, text := range r.GetAckIds() {
 		id, err := strconv.ParseUint(text, 10, 64)
 		l := b.leases[id]
+		if r.GetAckDeadlineSeconds() == 0 {
+			delete(b.taken, id)
+		}
 		switch {
 		case err != nil || l == nil:
 		case r.GetAckDeadlineSeconds() == 0:
@@ -231,6 +236,15 @@ func (b *broker) begin() {
 	defer b.mu.Unlock()
 	b.generation++
 	clear(b.acks)
+	clear(b.taken)
+}
+
+// kept returns the messages of deliveries that the current process has neither acked
+// nor given back.
+func (b *broker) kept() []uint64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Sorted(maps.Values(b.taken))
 }
 
 // acked returns how many deliveries the current process has acked, each counted once.

@@ -25,6 +25,7 @@ type options struct {
 	hold      time.Duration // fill.hold_for of the tables that have one
 	scale     float64       // of the faults that last: 1 is minutes
 	settleFor time.Duration // for what is left after a round: beyond it the pipeline is stuck
+	goOn      bool          // with the next round after a problem
 	directory string
 	launch    string // programs
 	emulator  string
@@ -43,7 +44,7 @@ type summary struct {
 	exits                                                  []string
 	letters, replayed, overdue                             int
 	deliveries                                             brokerCounts
-	counted                                                int64
+	counted, unfinished                                    int64
 	logLines                                               int
 	log                                                    string
 	took                                                   time.Duration
@@ -99,7 +100,9 @@ func (s *system) problem(err error) {
 // run runs rounds until it has what the options ask for. The error is all that was
 // wrong.
 func run(ctx context.Context, o options) (*summary, error) {
-	o.out = &lockedWriter{w: o.out}
+	if _, locked := o.out.(*lockedWriter); !locked {
+		o.out = &lockedWriter{w: o.out}
+	}
 	s := &system{options: o, began: time.Now(), events: map[string]int{}, journal: &journal{}, overdue: map[string]bool{}}
 	if o.pipeline != nil {
 		s.journal.echo = func(line string) { _, _ = fmt.Fprintln(o.pipeline, line) }
@@ -109,7 +112,7 @@ func run(ctx context.Context, o options) (*summary, error) {
 		return nil, err
 	}
 	rounds := 0
-	for ; ctx.Err() == nil && len(s.problems) == 0 && (rounds == 0 || !s.enough()); rounds++ {
+	for ; ctx.Err() == nil && (len(s.problems) == 0 || s.goOn) && (rounds == 0 || !s.enough()); rounds++ {
 		s.round(ctx, rounds)
 	}
 	if ctx.Err() != nil {
@@ -119,7 +122,7 @@ func run(ctx context.Context, o options) (*summary, error) {
 	return &summary{
 		options: o, rounds: rounds, published: s.source.count(), kills: p.kills, bigqueryKills: int(s.bigquery.kills.Load()), stops: p.stops, starts: p.starts,
 		events: s.events, happened: s.bigquery.happened, exits: p.exits, letters: s.letters, replayed: s.replayed, overdue: len(s.overdue), deliveries: s.broker.counts(),
-		counted: p.messages, logLines: s.journal.lines(), log: s.journal.String(), took: time.Since(s.began),
+		counted: p.messages, unfinished: p.unfinished, logLines: s.journal.lines(), log: s.journal.String(), took: time.Since(s.began),
 	}, errors.Join(s.problems...)
 }
 
@@ -228,15 +231,13 @@ func (s *system) settle(ctx context.Context) {
 		return
 	}
 	s.problem(s.pipeline.stop(stopFor, false))
-	for _, text := range s.pipeline.counts().problems {
+	for _, text := range s.pipeline.takeProblems() {
 		s.problem(errors.New(text))
 	}
 	s.compare()
 	s.checkLog()
 	s.checkExits()
-	if len(s.problems) == 0 {
-		s.problem(s.pipeline.up())
-	}
+	s.problem(s.pipeline.up())
 }
 
 // drain waits until every message is acked and no delivery is to come. It reports false,
