@@ -322,7 +322,7 @@ func TestBuild_table(t *testing.T) {
 		data[l.OrderingKey] = append(data[l.OrderingKey], piece...)
 	}
 	slices.Sort(got)
-	want := []string{"decode bad_json 1/1 k", `write row_too_large 1/2 {"id":2}`, `write row_too_large 2/2 {"id":2}`}
+	want := []string{"decode bad_json 1/1 k", `encode row_too_large 1/2 {"id":2}`, `encode row_too_large 2/2 {"id":2}`}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("letters (-want +got):\n%s", diff)
 	}

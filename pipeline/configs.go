@@ -107,6 +107,8 @@ func (o *Options) rows() keyed.RowsConfig {
 		Epoch:          o.Source.Epoch,
 		RetryFor:       o.Runtime.RetryFor,
 		Histories:      o.remembers(),
+
+		MaxRequestBytes: cmp.Or(o.Runtime.MaxRequestBytes, bqcdc.DefaultMaxRequestBytes),
 	}
 }
 

@@ -126,7 +126,7 @@ func TestDeadLetters(t *testing.T) {
 			if len(listed) != 4 || len(ids) != 4 {
 				t.Fatalf("listed are %v, shown messages %v, want 4", fields(listed, "id", "reason"), ids)
 			}
-			if diff := cmp.Diff([]string{"encode unknown_column 1", "key bad_value 2", "write row_too_large 1"}, fields(run(0, "list"), "stage", "reason", "letters")); diff != "" {
+			if diff := cmp.Diff([]string{"encode row_too_large 1", "encode unknown_column 1", "key bad_value 2"}, fields(run(0, "list"), "stage", "reason", "letters")); diff != "" {
 				t.Errorf("groups, -want +got:\n%s", diff)
 			}
 			if got := run(0, "list", "-each", "-stage", "key", "-until", "36h"); got != nil {
@@ -159,7 +159,7 @@ func TestDeadLetters(t *testing.T) {
 				t.Errorf("rows, -want +got:\n%s", diff)
 			}
 			// What failed again is another letter, of the same message.
-			if diff := cmp.Diff([]string{ids["xxxx"] + " write row_too_large 1"}, fields(run(0, "list", "-each"), "message_id", "stage", "reason", "replays")); diff != "" {
+			if diff := cmp.Diff([]string{ids["xxxx"] + " encode row_too_large 1"}, fields(run(0, "list", "-each"), "message_id", "stage", "reason", "replays")); diff != "" {
 				t.Errorf("letters left, -want +got:\n%s", diff)
 			}
 			if again := run(0, "show", ids["xxxx"]); len(again) != 1 || again[0]["data"] != large.data {

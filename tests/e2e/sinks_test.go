@@ -53,8 +53,8 @@ func TestSinks(t *testing.T) {
 				got = append(got, [3]string{l.Stage, l.Reason, data})
 			}
 			wantLetters := [][3]string{
-				{"write", "row_too_large", messages[1].data},
-				{"write", "row_too_large", messages[2].data},
+				{"encode", "row_too_large", messages[1].data},
+				{"encode", "row_too_large", messages[2].data},
 				{"decode", "bad_json", messages[4].data},
 				{"decode", "bad_envelope", messages[5].data},
 			}
@@ -99,7 +99,7 @@ func TestSinks_manyChanges(t *testing.T) {
 				}
 				got[l.Stage+" "+l.Reason]++
 			}
-			if diff := cmp.Diff(map[string]int{"key bad_value": 2, "write row_too_large": 1}, got); diff != "" {
+			if diff := cmp.Diff(map[string]int{"key bad_value": 2, "encode row_too_large": 1}, got); diff != "" {
 				t.Errorf("letters, -want +got:\n%s", diff)
 			}
 			if !balanced(out.Counts) {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 
+	"google.golang.org/protobuf/proto"
+
 	"beamcdc/schemas/change"
 	"beamcdc/schemas/rowproto"
 	"beamcdc/transforms/deadletter"
@@ -21,6 +23,7 @@ const (
 	ReasonTruncate      = "truncate"        // the source's table was truncated
 	ReasonNoPosition    = "no_position"     // the message gives no position that can be read
 	ReasonBadSequence   = "bad_sequence"    // the rule's sequence expression gives none
+	ReasonRowTooLarge   = "row_too_large"   // no request to BigQuery can hold the row; the writer's too
 	ReasonBadOperation  = "bad_operation"   // the event has no valid operation
 )
 
@@ -78,6 +81,8 @@ type keyer struct {
 
 	enricher *enrich.Rows // where the rule's steps rename or mask a column of the key; nil else
 
+	descriptor int // bytes of the plan's; 0 before they are asked for
+
 	changes        []rowChange
 	newKey, oldKey []byte
 	columns        []change.Column
@@ -85,6 +90,15 @@ type keyer struct {
 
 func newKeyer(plan *rowproto.Plan) *keyer {
 	return &keyer{plan: plan, key: plan.Table().PrimaryKey, encoder: plan.NewEncoder(), old: plan.NewEncoder()}
+}
+
+// described is about the size of what a connection's first request has besides its
+// rows, in bytes. What fits by some hundred bytes too little, the writer refuses.
+func (k *keyer) described() int {
+	if k.descriptor == 0 {
+		k.descriptor = proto.Size(k.plan.Descriptor())
+	}
+	return k.descriptor
 }
 
 // split returns the row changes that an event makes: one, or, where it changes

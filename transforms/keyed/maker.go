@@ -32,7 +32,6 @@ var metrics = metric.In(Namespace)
 var (
 	eventsCounter     = metrics.Counter("events", metric.Changes, "Change events that came in.")
 	keyChangesCounter = metrics.Counter("key_changes", metric.Changes, "Changes of a row's key, each of which makes two rows, a DELETE and an UPSERT.")
-	filteredCounter   = metrics.Counter("filtered", metric.Changes, "Changes that the configuration leaves out.")
 	lettersCounter    = metrics.Counter("letters", metric.Letters, "Changes that can't be keyed or encoded: dead letters.")
 	upsertsCounter    = metrics.Counter("upserts", metric.Rows, "UPSERT rows that were made, before they are coalesced.")
 	deletesCounter    = metrics.Counter("deletes", metric.Rows, "DELETE rows that were made, before they are coalesced.")
@@ -54,6 +53,10 @@ type RowsConfig struct {
 	RetryFor time.Duration
 	// Histories says that some table has a history.
 	Histories bool
+	// MaxRequestBytes is the encoded size that no request to BigQuery exceeds, the
+	// writer's. A row that none can hold is a dead letter before it is coalesced, so that
+	// it supersedes nothing. Defaults to no bound here.
+	MaxRequestBytes int
 }
 
 // maker makes rows of row changes: what the DoFns of this package share. It is for
@@ -98,10 +101,7 @@ func (m *maker) emit(
 ) (written *rowChange, err error) {
 	row, written, err := m.row(ctx, d, e, c)
 	if errors.Is(err, errLeftOut) {
-		filteredCounter.Inc(ctx, 1)
-		for _, r := range slices.Concat(c.receipts, c.past) {
-			rest(r)
-		}
+		leaveOut(ctx, e, leftOutWhere, slices.Concat(c.receipts, c.past), rest)
 		return nil, nil
 	}
 	if r := new(refusal); errors.As(err, &r) {
@@ -195,6 +195,14 @@ func (m *maker) encode(ctx context.Context, d *destination, e *change.Event, c *
 	}
 	if err != nil {
 		return change.Row{}, refuseValue(StageEncode, err)
+	}
+	if most := m.rows.MaxRequestBytes; most > 0 {
+		if size := len(m.data) + m.keyer(plan).described(); size > most {
+			n := len(m.data)
+			m.data = nil // as large as the largest row ever
+			return change.Row{}, refuse(StageEncode, ReasonRowTooLarge,
+				"encoding a row of %s: it has %d bytes; with %d for its table's descriptor a request may have %d", d.name, n, size-n, most)
+		}
 	}
 	return change.Row{
 		Table:      d.name,
