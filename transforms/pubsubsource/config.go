@@ -47,7 +47,7 @@ type Config struct {
 
 	// MaxOutstandingMessages and MaxOutstandingBytes bound what was taken and is
 	// not yet acked; at either bound no more is taken. They default to 250,000
-	// messages and 256 MiB (data, attributes and ordering keys). A service that
+	// messages and 256 MiB (data, unpacked, attributes and ordering keys). A service that
 	// packs several messages into one response can exceed the first by one
 	// response a stream; any can exceed the second by one. The pipeline needs a
 	// multiple of the bytes: on Prism, with a window, the heap was four to eight

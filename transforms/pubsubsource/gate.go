@@ -5,6 +5,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"beamcdc/schemas/envelope"
 )
 
 // gate bounds what is outstanding. The client library's own flow control counts
@@ -200,9 +202,11 @@ func (g *gate) remove(s *gatedStream) {
 	}
 }
 
-// messageSize is what a message counts for.
+// messageSize is what a message counts for: what it holds or, where its data is
+// compressed, will hold. Twenty megabytes can come in twenty kilobytes, and the
+// pipeline has them unpacked.
 func messageSize(data []byte, attributes map[string]string, orderingKey string) int64 {
-	size := len(data) + len(orderingKey)
+	size := envelope.UnpackedSize(data, attributes) + len(orderingKey)
 	for name, value := range attributes {
 		size += len(name) + len(value)
 	}

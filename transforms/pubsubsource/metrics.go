@@ -16,7 +16,7 @@ func init() {
 	}
 	gauge("outstanding_messages", metric.Messages, "Deliveries taken and not yet acked or given back.",
 		func(c Counts) int64 { return int64(c.Outstanding) })
-	gauge("outstanding_bytes", metric.Bytes, "Their data, attributes and ordering keys.",
+	gauge("outstanding_bytes", metric.Bytes, "Their data, unpacked, attributes and ordering keys.",
 		func(c Counts) int64 { return c.OutstandingBytes })
 	gauge("queued_messages", metric.Messages, "Of outstanding_messages, those that no bundle has taken up.",
 		func(c Counts) int64 { return int64(c.Queued) })

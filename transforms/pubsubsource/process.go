@@ -10,7 +10,7 @@ import (
 // its first bundle or since [Close] of an earlier pipeline.
 type Counts struct {
 	Taken      uint64 // deliveries taken from Pub/Sub
-	TakenBytes uint64 // their data, attributes and ordering keys
+	TakenBytes uint64 // their data, unpacked, attributes and ordering keys
 	Emitted    uint64 // deliveries that went into the pipeline
 	Acked      uint64 // deliveries acked; Pub/Sub learns of them within 100 ms
 	Returned   uint64 // deliveries given back unacked: lost by the runner, older than MaxExtension, or left at Close

@@ -38,7 +38,7 @@ var metrics = metric.In(namespace)
 
 var (
 	messagesTaken  = metrics.Counter("messages_taken", metric.Messages, "Deliveries that went into the pipeline.")
-	bytesTaken     = metrics.Counter("bytes_taken", metric.Bytes, "Their data, attributes and ordering keys.")
+	bytesTaken     = metrics.Counter("bytes_taken", metric.Bytes, "Their data, unpacked, attributes and ordering keys.")
 	bundleMessages = metrics.Distribution("bundle_messages", metric.Messages, "Deliveries that went into one bundle.")
 )
 

@@ -69,9 +69,9 @@ type Server struct {
 	next      int    // the first message that was never delivered
 	again     []loan // messages to deliver again
 	leases    map[uint64]*lease
-	delivered uint64 // deliveries; their numbers are the ack IDs
+	delivered uint64   // deliveries; their numbers are the ack IDs
 	acked     []uint64 // a bit for each message, up to the last that is acked
-	over      bool // done is closed
+	over      bool     // done is closed
 	count     Counts
 }
 
