@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"beamcdc/schemas/envelope"
 )
 
 func TestMain(m *testing.M) {
@@ -76,6 +78,9 @@ func TestBigMessage(t *testing.T) {
 		m := bigMessage(i)
 		if n := len(m.GetData()); n > 10_000_000 {
 			t.Errorf("the message of a row of %d bytes has %d: Pub/Sub takes 10 MB", size, n)
+		}
+		if n := envelope.UnpackedSize(m.GetData(), m.GetAttributes()); n < size {
+			t.Errorf("the message of a row of %d bytes says that it unpacks to %d", size, n)
 		}
 	}
 }

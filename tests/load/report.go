@@ -37,7 +37,7 @@ func (r *result) print(w io.Writer) {
 		r.drift(func(s *sample) float64 { return float64(s.heap) }), r.drift(func(s *sample) float64 { return float64(s.memory) }),
 		r.drift(func(s *sample) float64 { return float64(s.goroutines) }), r.drift(func(s *sample) float64 { return float64(s.sockets) }),
 		r.drift(func(s *sample) float64 { return s.p50.Seconds() }), r.drift((*sample).perMessage))
-	fmt.Fprintf(w, "connections to BigQuery opened: %d; appends sent again: %s\n", r.opened, r.repeats())
+	fmt.Fprintf(w, "connections to BigQuery opened: %d; appends sent again: %s; messages delivered again: %d\n", r.opened, r.repeats(), r.source.Redelivered)
 	if r.fast > 0 {
 		fmt.Fprintf(w, "BigQuery was slow until %v\n", r.fast.Round(time.Second))
 	}
@@ -71,7 +71,7 @@ func (s *sample) perMessage() float64 {
 func (r *result) repeats() string {
 	var texts []string
 	for _, why := range []string{"transient", "throttled", "schema_mismatch", "rejected_rows", "too_large", "permanent"} {
-		if n := r.counts["bqcdc/repeats_"+why]; n > 0 {
+		if n := r.counts["bqcdc/repeats/"+why]; n > 0 {
 			texts = append(texts, fmt.Sprintf("%d %s", n, why))
 		}
 	}
