@@ -63,7 +63,7 @@ func (f *rowsFn) ProcessElement(
 	receipts := f.receipts(&e)
 	d, err := m.destination(ctx, &e)
 	if err == nil && e.Tombstone && d.Rule.Tombstones != "delete" { // some other table's rule has it
-		f.filter(ctx, receipts, rest)
+		leaveOut(ctx, &e, leftOutTombstone, receipts, rest)
 		return nil
 	}
 	var changes []rowChange
@@ -89,7 +89,7 @@ func (f *rowsFn) ProcessElement(
 	case !errors.As(err, &r):
 		return err
 	case r.reason == ReasonUnlistedTable && f.Rows.FilterUnlisted:
-		f.filter(ctx, receipts, rest)
+		leaveOut(ctx, &e, leftOutUnlisted, receipts, rest)
 		return nil
 	default:
 		lettersCounter.Inc(ctx, 1)
@@ -134,14 +134,6 @@ func (f *rowsFn) ProcessElement(
 		}
 	}
 	return nil
-}
-
-// filter lets come to rest what the configuration leaves out.
-func (f *rowsFn) filter(ctx context.Context, receipts []change.Receipt, rest func(change.Receipt)) {
-	filteredCounter.Inc(ctx, 1)
-	for _, r := range receipts {
-		rest(r)
-	}
 }
 
 // changes returns the row changes that the event makes.

@@ -144,9 +144,9 @@ func TestRows(t *testing.T) {
 					got[c.Name()] += c.Result()
 				}
 			}
-			want := map[string]int64{"events": 14, "upserts": 3, "deletes": 3, "letters": 7, "filtered": 1}
+			want := map[string]int64{"events": 14, "upserts": 3, "deletes": 3, "letters": 7, "filtered": 1, "filtered_by_table/tombstone/public.orders": 1}
 			if filter {
-				want["letters"], want["filtered"] = 6, 2
+				want["letters"], want["filtered"], want["filtered_by_table/unlisted/public.carts"] = 6, 2, 1
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("counters (-want +got):\n%s", diff)
