@@ -7,6 +7,7 @@ import (
 
 	"cloud.google.com/go/pubsub/v2/apiv1/pubsubpb"
 
+	"beamcdc/cmd/cdc/internal/ddl"
 	"beamcdc/schemas/change"
 	"beamcdc/schemas/envelope"
 	"beamcdc/schemas/table"
@@ -86,5 +87,33 @@ func TestTake(t *testing.T) {
 	near(t, "rows of a window of 4 s", traffic[0].After(4*time.Second).Rows, 0.3) // key 1 and key 2 once, and the delete
 	if span, err := s.arrive(time.Minute); err != nil || span != time.Minute || rows[4].at.Sub(rows[0].at) != 48*time.Second {
 		t.Errorf("evenly: %v, %v, the last after %v", span, err, rows[4].at.Sub(rows[0].at))
+	}
+}
+
+// The tables that `cdc ddl` makes for real messages take every row of them.
+func TestTake_captured(t *testing.T) {
+	for _, file := range []string{"debezium_postgres_schemas", "debezium_mariadb_schemas"} {
+		t.Run(file, func(t *testing.T) {
+			decoder, err := envelope.New(envelope.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			messages, err := ddl.OpenMessages("../../../../tests/e2e/databases/testdata/captured/"+file+".jsonl", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			router, err := table.NewRouter("demo", []table.Rule{{Source: "*.*", Destination: "mirror.{table}", UnknownColumns: "add"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			tables, notes, err := ddl.Implied(messages, decoder, router)
+			if err != nil || len(notes) > 0 {
+				t.Fatalf("%q, %v", notes, err)
+			}
+			s, err := take(messages, decoder, tables)
+			if err != nil || len(s.refused) > 0 || s.events < 10 {
+				t.Errorf("%d changes, refused %v, %v", s.events, s.refused, err)
+			}
+		})
 	}
 }
