@@ -128,8 +128,10 @@ func features(t *testing.T) []feature {
 		{name: "unknown_columns: add", letters: dead, rule: "    unknown_columns: add\n", events: []message{placed, orderChange(120, "c", `{"order_id":3,"status":"placed","note":"new","size":1}`), orderChange(121, "c", `{"order_id":4,"status":"placed","note":"new","size":1.5}`)}},
 		{name: "truncates: delete_keys", letters: dead, rule: "    truncates: delete_keys\n", events: []message{placed, truncated, again}},
 		{name: "truncates: recreate", letters: dead, rule: "    truncates: recreate\n", events: []message{placed, truncated, again}},
-		{name: "fill.first_seen: read", letters: dead, rule: "    unavailable_values: fill\n    fill: {first_seen: read}\n", first: []message{placed},
-			events: []message{orderChange(130, "u", `{"order_id":1,"status":"__debezium_unavailable_value"}`)}},
+		{
+			name: "fill.first_seen: read", letters: dead, rule: "    unavailable_values: fill\n    fill: {first_seen: read}\n", first: []message{placed},
+			events: []message{orderChange(130, "u", `{"order_id":1,"status":"__debezium_unavailable_value"}`)},
+		},
 		{name: "history", letters: dead, rule: "    history: shop.orders_history\n", events: []message{placed}},
 		{name: "enrich.lookup: table", letters: dead, rule: "    enrich:\n      - lookup: {table: demo.shop.names, key: {order_id: id}, columns: {status: name}}\n", events: []message{placed}},
 		{name: "a topic with an Avro schema", letters: dead, events: []message{placed, avro}},
