@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"beamcdc/internal/printable"
 	"beamcdc/pipeline"
 	"beamcdc/schemas/table"
 	"beamcdc/transforms/catalog"
@@ -187,8 +188,8 @@ func (p *planner) letters(ctx context.Context) error {
 }
 
 // comment writes a text as SQL's comments, each line of it: a name that a source has
-// chosen must not end one.
+// chosen must not end one, nor move a terminal's cursor.
 func comment(text string) string {
-	text = strings.NewReplacer("\r", " ", "\u2028", " ", "\u2029", " ", "\u0085", " ").Replace(text)
+	text = printable.Lines(text)
 	return "-- " + strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n-- ") + "\n"
 }

@@ -149,7 +149,7 @@ func TestPGType_numeric(t *testing.T) {
 
 // A name that a source has chosen ends no comment.
 func TestComment(t *testing.T) {
-	if got := comment("a\nb\rc\u2028d\n"); got != "-- a\n-- b c d\n" {
+	if got := comment("a\nb\rc\u2028d\x1b[2J\n"); got != "-- a\n-- b\\rc\\u2028d\\x1b[2J\n" {
 		t.Errorf("got %q", got)
 	}
 }
