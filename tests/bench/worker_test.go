@@ -54,7 +54,9 @@ func benchmarkWorker(b *testing.B, s *shape) {
 	times := max(turnBytes/size, 1)
 	messages := times * len(input)
 	w := newWorker(b, s)
+	empty := alive()
 	w.write(len(input), input) // connects, compiles, fills caches
+	full := alive()
 	var tokens jsontext.Decoder
 	var ratios, busy []float64
 	var allocations uint64
@@ -82,7 +84,19 @@ func benchmarkWorker(b *testing.B, s *shape) {
 	b.ReportMetric(float64(messages)/median(busy), "changes/s")
 	b.ReportMetric(float64(allocations)/float64(b.N*messages), "allocs/change")
 	b.ReportMetric(float64(size)/float64(len(input)), "B/message")
+	if s.tables > 1 {
+		b.ReportMetric(float64(full-empty)/1e3/float64(s.tables), "KB/table")
+	}
 	b.ReportMetric(0, "ns/op")
+}
+
+// alive is what heap and stacks hold after a garbage collection, in bytes.
+func alive() int64 {
+	runtime.GC()
+	runtime.GC() // of what finalizers left
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc + m.StackInuse)
 }
 
 // messages are so many of the shape, fewer if they would be more than so many bytes.

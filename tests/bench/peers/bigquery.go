@@ -63,7 +63,7 @@ func (b *bigquery) query(ctx context.Context, statement string) error {
 	if err != nil {
 		return err
 	}
-	defer response.Body.Close()
+	defer func() { _ = response.Body.Close() }()
 	text, err := io.ReadAll(response.Body)
 	if err == nil && response.StatusCode != http.StatusOK {
 		err = fmt.Errorf("creating the table: %s: %s", response.Status, text)

@@ -52,10 +52,10 @@ func main() {
 	flag.DurationVar(&s.patience, "patience", 10*time.Minute, "how long a turn may take")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, &s); err != nil {
+	err := run(ctx, &s)
+	stop()
+	if err != nil {
 		fmt.Fprintf(os.Stderr, "peers: %v\n", err)
-		stop()
 		os.Exit(1)
 	}
 }
@@ -65,9 +65,9 @@ func run(ctx context.Context, s *settings) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(directory)
+	defer func() { _ = os.RemoveAll(directory) }() // what is left is small
 	var chosen []program
-	for _, name := range strings.Split(s.programs, ",") {
+	for _, name := range strings.SplitSeq(s.programs, ",") {
 		i := slices.IndexFunc(programs, func(p program) bool { return p.name == name })
 		if i < 0 {
 			return fmt.Errorf("there is no program %q, only %s", name, strings.Join(names(), ", "))

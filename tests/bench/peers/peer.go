@@ -47,7 +47,7 @@ func start(ctx context.Context, s *settings, directory string, of *program) (p *
 	if err != nil {
 		return nil, err
 	}
-	defer output.Close()
+	defer func() { _ = output.Close() }()
 	p.output = output.Name()
 	p.process = of.command(p, s, directory)
 	p.process.Stdout, p.process.Stderr = output, output
@@ -66,7 +66,7 @@ func start(ctx context.Context, s *settings, directory string, of *program) (p *
 // end ends the program at once.
 func (p *peer) end() {
 	_ = p.process.Process.Kill() // it may have ended
-	<-p.ended
+	_ = <-p.ended // it was killed
 	p.feed.Close()
 	p.bigquery.close()
 }

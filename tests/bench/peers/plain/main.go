@@ -27,8 +27,9 @@ func main() {
 	subscription := flag.String("subscription", "", "projects/P/subscriptions/S")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := run(ctx, *pubsubAddr, *bigqueryAddr, *subscription); err != nil {
+	err := run(ctx, *pubsubAddr, *bigqueryAddr, *subscription)
+	stop()
+	if err != nil {
 		log.Fatal(err)
 	}
 }
@@ -45,12 +46,12 @@ func run(ctx context.Context, pubsubAddr, bigqueryAddr, subscription string) err
 	if err != nil {
 		return err
 	}
-	defer source.Close()
+	defer func() { _ = source.Close() }()
 	bigquery, err := managedwriter.NewClient(ctx, "demo", plainText(bigqueryAddr)...)
 	if err != nil {
 		return err
 	}
-	defer bigquery.Close()
+	defer func() { _ = bigquery.Close() }()
 	tables := &tables{client: bigquery, writers: make(map[string]chan<- write)}
 	subscriber := source.Subscriber(subscription)
 	subscriber.ReceiveSettings.MaxOutstandingMessages = 50_000
