@@ -73,6 +73,22 @@
 // The clock that jumps is BigQuery's. That of the pipeline isn't moved: it is the
 // machine's, and its windows are of arrival time.
 //
+// # What was reached
+//
+// The whole of make chaos, an hour, 500 kills and a million changes in one run, has not
+// been run to its end yet. What was, on a machine with 2 cores that others used as well,
+// at loads of 5 to 30:
+//
+//	-seed 20261201 -duration 0 -round 100000 -round_kills 52 -rate 900 -scale 0.1 -settle 6m
+//	    401,991 changes, 211 kills in 4 rounds of 13 minutes: nothing lost, no row wrong
+//	-seed 20261203 -duration 0 -round 40000 -round_kills 24 -rate 1200 -scale 0.05 -hold 8s
+//	    80,901 changes, 49 kills in 2 rounds of 5 minutes: nothing lost, no row wrong
+//
+// A run between them, of 181,503 changes and 97 kills, found rows of fill and soft
+// deletes that had older values after many restarts; package fill's TestRestore_sameChange
+// is that case. In 2 of some 30 stopped processes the counts were off by one to four, in
+// tables that fill, while tables and letters were right: why is not known yet.
+//
 // With -trace the directory's trace.log tells what became of each message; the emulator's
 // file and log are there too, and stay if something was wrong.
 package main
