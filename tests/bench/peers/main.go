@@ -67,7 +67,7 @@ func run(ctx context.Context, s *settings) error {
 	}
 	defer func() { _ = os.RemoveAll(directory) }() // what is left is small
 	var chosen []program
-	for _, name := range strings.SplitSeq(s.programs, ",") {
+	for name := range strings.SplitSeq(s.programs, ",") {
 		i := slices.IndexFunc(programs, func(p program) bool { return p.name == name })
 		if i < 0 {
 			return fmt.Errorf("there is no program %q, only %s", name, strings.Join(names(), ", "))
