@@ -69,7 +69,7 @@ func run(s *settings, w io.Writer, out string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(w, machine())
+	say(w, "%s\n", machine())
 	var failed error
 	var results []*result
 	var idle *result
@@ -103,7 +103,7 @@ func run(s *settings, w io.Writer, out string) error {
 			failed = errors.Join(failed, fmt.Errorf("scenario %s: %s", sc.name, problem))
 		}
 	}
-	fmt.Fprintf(w, "\n%s", summary(results))
+	say(w, "\n%s", summary(results))
 	return failed
 }
 

@@ -27,23 +27,26 @@ func machine() string {
 		runtime.GOMAXPROCS(0), commit, time.Now().UTC().Format("2006-01-02 15:04 MST"))
 }
 
+// say prints. What can't be printed is of no use to anyone.
+func say(w io.Writer, format string, a ...any) { _, _ = fmt.Fprintf(w, format, a...) }
+
 // print prints what a run came to.
 func (r *result) print(w io.Writer) {
-	fmt.Fprintf(w, "\n%s: %d messages in %v (published in %v), %d rows, %d superseded, %d dead letters; %v of processor time a message\n",
+	say(w, "\n%s: %d messages in %v (published in %v), %d rows, %d superseded, %d dead letters; %v of processor time a message\n",
 		r.scenario.name, r.published, r.elapsed.Round(time.Millisecond), r.drained.Round(time.Millisecond), r.written,
 		r.counts["bqcdc/rows_superseded"], r.letters, r.perMessage().Round(100*time.Nanosecond))
-	fmt.Fprintf(w, "publish to acked: p50 %v, p99 %v, most %v\n", short(r.latencies.quantile(0.5)), short(r.latencies.quantile(0.99)), short(r.latencies.most))
-	fmt.Fprintf(w, "last third to middle third: heap %.2f, memory %.2f, goroutines %.2f, sockets %.2f, p50 %.2f, processor time a message %.2f\n",
+	say(w, "publish to acked: p50 %v, p99 %v, most %v\n", short(r.latencies.quantile(0.5)), short(r.latencies.quantile(0.99)), short(r.latencies.most))
+	say(w, "last third to middle third: heap %.2f, memory %.2f, goroutines %.2f, sockets %.2f, p50 %.2f, processor time a message %.2f\n",
 		r.drift(func(s *sample) float64 { return float64(s.heap) }), r.drift(func(s *sample) float64 { return float64(s.memory) }),
 		r.drift(func(s *sample) float64 { return float64(s.goroutines) }), r.drift(func(s *sample) float64 { return float64(s.sockets) }),
 		r.drift(func(s *sample) float64 { return s.p50.Seconds() }), r.drift((*sample).perMessage))
-	fmt.Fprintf(w, "connections to BigQuery opened: %d; appends sent again: %s; messages delivered again: %d\n", r.opened, r.repeats(), r.source.Redelivered)
+	say(w, "connections to BigQuery opened: %d; appends sent again: %s; messages delivered again: %d\n", r.opened, r.repeats(), r.source.Redelivered)
 	if r.fast > 0 {
-		fmt.Fprintf(w, "BigQuery was slow until %v\n", r.fast.Round(time.Second))
+		say(w, "BigQuery was slow until %v\n", r.fast.Round(time.Second))
 	}
-	fmt.Fprintf(w, "afterwards: %d MB of heap alive, %d goroutines\n", r.left>>20, r.goroutines)
+	say(w, "afterwards: %d MB of heap alive, %d goroutines\n", r.left>>20, r.goroutines)
 	for _, problem := range r.problems {
-		fmt.Fprintln(w, "PROBLEM:", problem)
+		say(w, "PROBLEM: %s\n", problem)
 	}
 }
 
@@ -52,7 +55,7 @@ const sampleHead = `| at | published/s | acked/s | p50 | p99 | heap MB | memory 
 `
 
 func (s *sample) print(w io.Writer) {
-	fmt.Fprintf(w, "| %v | %d | %.0f | %v | %v | %d | %d | %d | %d | %d | %d | %d | %.0f |\n", s.at.Round(time.Second/10), s.rate, s.acked, short(s.p50), short(s.p99),
+	say(w, "| %v | %d | %.0f | %v | %v | %d | %d | %d | %d | %d | %d | %d | %.0f |\n", s.at.Round(time.Second/10), s.rate, s.acked, short(s.p50), short(s.p99),
 		s.heap>>20, s.memory>>20, s.goroutines, s.sockets, s.streams, s.outstanding, s.waiting, s.perMessage())
 }
 

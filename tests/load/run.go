@@ -35,7 +35,7 @@ func runScenario(s *settings, sc scenario, w io.Writer) (*result, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(directory)
+	defer func() { _ = os.RemoveAll(directory) }() // what can't be removed is the system's to clean up
 	r := &result{scenario: sc, settings: *s, rate: cmp.Or(s.rate, sc.rate)}
 	config := sc.config + "dead_letters: {directory: " + strconv.Quote(directory) + "}\n"
 	options := pipeline.Parse("load.yaml", []byte(config))
@@ -80,7 +80,7 @@ func runScenario(s *settings, sc scenario, w io.Writer) (*result, error) {
 	p, scope := beam.NewPipelineWithRoot()
 	pipeline.Build(scope, options)
 	take.source, take.start = server, time.Now()
-	fmt.Fprintf(w, "\n%s, from %s:\n", sc.name, take.start.UTC().Format("15:04:05"))
+	say(w, "\n%s, from %s:\n", sc.name, take.start.UTC().Format("15:04:05"))
 	go take.run()
 	go func() {
 		_, err := beam.Run(context.Background(), "prism", p)

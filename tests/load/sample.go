@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"io"
 	"os"
 	"runtime"
@@ -65,7 +64,7 @@ func (s *sampler) setRate(rate int) {
 // run samples until stop is called.
 func (s *sampler) run() {
 	defer close(s.done)
-	fmt.Fprint(s.log, sampleHead)
+	say(s.log, "%s", sampleHead)
 	tick := time.NewTicker(s.interval)
 	defer tick.Stop()
 	look := time.NewTicker(min(s.interval, 100*time.Millisecond))

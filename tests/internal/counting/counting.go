@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -73,11 +74,7 @@ func (s *BigQuery) Limit(rowsPerSecond int) { s.pace.set(rowsPerSecond) }
 func (s *BigQuery) Tables() map[string]int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	rows := make(map[string]int64, len(s.tables))
-	for name, n := range s.tables {
-		rows[name] = n
-	}
-	return rows
+	return maps.Clone(s.tables)
 }
 
 // get serves tables.get alone.
