@@ -66,7 +66,9 @@ func start(ctx context.Context, s *settings, directory string, of *program) (p *
 // end ends the program at once.
 func (p *peer) end() {
 	_ = p.process.Process.Kill() // it may have ended
-	_ = <-p.ended // it was killed
+	if err := <-p.ended; err == nil { // else it was killed
+		fmt.Printf("%s had ended by itself\n", p.name)
+	}
 	p.feed.Close()
 	p.bigquery.close()
 }
