@@ -65,7 +65,7 @@ func start(ctx context.Context, s *settings, directory string, of *program) (p *
 
 // end ends the program at once.
 func (p *peer) end() {
-	_ = p.process.Process.Kill() // it may have ended
+	_ = p.process.Process.Kill()      // it may have ended
 	if err := <-p.ended; err == nil { // else it was killed
 		fmt.Printf("%s had ended by itself\n", p.name)
 	}
