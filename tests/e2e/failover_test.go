@@ -84,11 +84,13 @@ tables:
 			})
 		}
 		t.Run(c.name+", in one run", func(t *testing.T) {
-			// The second comes after the first was decoded: a message of the same ordering key.
-			before, after := c.before, c.after
-			before.orderingKey, after.orderingKey = `{"id":1}`, `{"id":1}`
-			out := runLocal(t, fmt.Sprintf(config, 1, c.source), []message{before, after})
-			if n := out.Counts["positions_backwards"]; n != 1 {
+			s := startServices(t, fmt.Sprintf(config, 1, c.source))
+			l := s.launch()
+			s.publish(c.before)
+			s.waitAcked(l) // the second comes after the first was decoded
+			s.publish(c.after)
+			s.waitAcked(l)
+			if n := l.stop()["positions_backwards"]; n != 1 {
 				t.Errorf("%d positions ran backwards, want 1", n)
 			}
 		})
