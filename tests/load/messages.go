@@ -81,23 +81,33 @@ func bigMessage(i int) *pubsubpb.PubsubMessage {
 	return &pubsubpb.PubsubMessage{Data: compress(head, tail), Attributes: map[string]string{"content-encoding": "gzip"}}
 }
 
-// text is as long as the longest body, of words in any order: it compresses to a
+// A body is cut from copies of one block, of words in any order, which compresses to a
 // sixth or so.
-var text = sync.OnceValue(func() []byte {
+const (
+	blockSize = 256 << 10
+	blocks    = (20 << 20) / blockSize
+)
+
+var block = sync.OnceValue(func() []byte {
 	words := strings.Fields("the order was packed late because its address could not be found and nobody answered when the driver rang twice at noon on friday")
 	random := rand.New(rand.NewPCG(3, 4))
 	var b bytes.Buffer
-	for b.Len() < 20<<20 {
+	for b.Len() < blockSize {
 		b.WriteString(words[random.IntN(len(words))])
 		b.WriteByte(' ')
 	}
-	return b.Bytes()[:20<<20]
+	return b.Bytes()[:blockSize]
 })
 
-var deflatedText = sync.OnceValue(func() []byte { return deflate(text(), (*flate.Writer).Flush) })
+// text is the longest body.
+var text = sync.OnceValue(func() []byte { return bytes.Repeat(block(), blocks) })
 
-// compress returns head, the whole text and tail, in gzip's format. The long part is the
-// same in all messages: it is compressed once.
+// deflatedText is the longest body, compressed: once, since it is the same in all messages.
+var deflatedText = sync.OnceValue(func() []byte {
+	return bytes.Repeat(deflate(block(), (*flate.Writer).Flush), blocks)
+})
+
+// compress returns head, the whole text and tail, in gzip's format.
 func compress(head, tail []byte) []byte {
 	sum := crc32.NewIEEE()
 	size := 0
