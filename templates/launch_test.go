@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"os"
+	"path/filepath"
 	"os/exec"
 	"slices"
 	"strconv"
@@ -32,7 +33,7 @@ var parameters = map[string]string{
 	"flat_prefix": "__", "flat_fields": "op,lsn", "avro_schema": "gs://bucket/config/schema.avsc", "schema_registry": "http://127.0.0.1:1",
 	"schema_registry_auth_file": "/etc/registry", "create_tables": "true", "unlisted_tables": "reject", "window": "1s",
 	"dead_letter_topic": "projects/demo/topics/shop-changes-dead", "dead_letter_table": "ops.dead_letters", "bigquery_project": "demo", "bigquery_location": "EU",
-	"bigquery_rest_endpoint": "", "bigquery_grpc_endpoint": "", "bigquery_plaintext": "true", "pubsub_endpoint": "", "pubsub_plaintext": "true", "allow_plaintext": "true", "dead_letter_data": "keep", "dead_letter_key": "",
+	"bigquery_rest_endpoint": "", "bigquery_grpc_endpoint": "", "bigquery_plaintext": "true", "pubsub_endpoint": "", "pubsub_plaintext": "true", "allow_plaintext": "true", "dead_letter_data": "encrypt", "dead_letter_key": "a file that startServices writes",
 	"target_request_bytes": "2097152", "max_request_bytes": "9000000", "max_publish_bytes": "10000000", "retry_for": "1m", "finish_for": "1m30s", "truncate_wait": "10s", "trace_id": "shop",
 }
 
@@ -49,6 +50,10 @@ func startServices(t *testing.T) *services {
 	t.Helper()
 	s := new(services)
 	var err error
+	parameters["dead_letter_key"] = filepath.Join(t.TempDir(), "key") // on the workers, which are here
+	if err := os.WriteFile(parameters["dead_letter_key"], []byte(strings.Repeat("5c", 32)), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	if s.pubsub, err = embeddedpubsub.Start("127.0.0.1:0"); err != nil {
 		t.Fatal(err)
 	}
