@@ -14,6 +14,9 @@ import (
 // of which gzip can make a thousand times as much.
 const maxUnpacked = 64 << 20
 
+// deflateRatio is how many bytes deflate can make of one, at most.
+const deflateRatio = 1032
+
 // maxValues bounds how many JSON values, about, a message unpacks to: each takes
 // ten times its bytes where it has few. The commas between them are counted.
 const maxValues = 4 << 20
@@ -57,7 +60,8 @@ func (d *Decoder) unpack(m *change.Message) ([]byte, error) {
 		return nil, outcome.Errorf(outcome.BadCompression, "unpacking its data: %w", err)
 	}
 	var b bytes.Buffer
-	b.Grow(min(4*len(m.Data), maxUnpacked))
+	// As much as it says, and deflate can make of it at most, so that nothing is copied to grow.
+	b.Grow(min(UnpackedSize(m.Data, m.Attributes), deflateRatio*len(m.Data)) + 1 + bytes.MinRead)
 	switch n, err := io.Copy(&b, io.LimitReader(d.gzip, maxUnpacked+1)); {
 	case err != nil:
 		return nil, outcome.Errorf(outcome.BadCompression, "unpacking its data: %w", err)
