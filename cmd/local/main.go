@@ -49,6 +49,7 @@ Usage: local [-config FILE] [-messages FILE]... [-serve] [-output table|json] [-
                    Of the counts, messages + extra_changes + key_changes, and rows_completed_again where
                    unavailable_values: fill made any, is always
                    rows_upserted + rows_deleted + superseded + filtered + control + truncates + dead_letters
+                   - history_letters, and + waiting where changes waited for what completes their rows
   -db FILE         keep the emulator's tables in a file; in memory by default
   -metrics HOST:PORT
                    serve /metrics, for Prometheus, and /healthz there; without a host at 127.0.0.1

@@ -181,3 +181,31 @@ func TestFillExamples(t *testing.T) {
 		}
 	}
 }
+
+// Asked to stop while changes wait for what completes their rows, it finishes them too:
+// they are dead letters after hold_for, and the counts add up.
+func TestFill_stop(t *testing.T) {
+	t.Parallel() // it waits more than it works
+	s := startServices(t, strings.Replace(fmt.Sprintf(fillConfig, "hold"), "500ms", "5s", 1))
+	l := s.launch("--metrics_address", "127.0.0.1:0", "--log_format", "json")
+	address := l.address()
+	moved := item("c", "12", filled(placeholder, "2"), 49, 50)
+	moved.attributes = map[string]string{"__debezium.oldkey": `{"id":2}`}
+	s.publish(
+		item("c", "1", filled(`"large"`, "1"), 10, 11),
+		item("u", "3", filled(placeholder, "2"), 29, 30),
+		item("u", "3", filled(placeholder, "3"), 39, 40),
+		moved, moved, // whose old key is not known
+	)
+	l.waitFor("the changes that wait", func() bool {
+		m := scrape(t, address)
+		return m.sum("fill_held_total") == 2 && m.sum("fill_key_changes_waiting_total") == 2
+	})
+	counts := l.stop()
+	if !balanced(counts) || counts["messages"] != 5 || counts["rows_upserted"] != 1 || counts["dead_letters"]+counts["waiting"]+counts["superseded"] != 4 {
+		t.Errorf("stopped with 4 of 5 changes waiting, it counts %v", counts)
+	}
+	if unacked := s.pubsub.Unacked(launchTopic); int64(unacked) != counts["waiting"] {
+		t.Errorf("%d messages are unacked, the counts have %d that wait", unacked, counts["waiting"])
+	}
+}

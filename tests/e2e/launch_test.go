@@ -197,7 +197,7 @@ func (s *services) orders() map[int]string {
 // balanced reports whether the counts add up (invariant 4).
 func balanced(c map[string]int64) bool {
 	return c["messages"]+c["extra_changes"]+c["key_changes"]+c["rows_completed_again"] ==
-		c["rows_upserted"]+c["rows_deleted"]+c["superseded"]+c["filtered"]+c["control"]+c["truncates"]+c["dead_letters"]-c["history_letters"]
+		c["rows_upserted"]+c["rows_deleted"]+c["superseded"]+c["filtered"]+c["control"]+c["truncates"]+c["dead_letters"]-c["history_letters"]+c["waiting"]
 }
 
 // traffic publishes the changes of some hundred orders, a poison message now and

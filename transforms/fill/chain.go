@@ -113,9 +113,11 @@ func wait(all moves, w waitingRow, s *settings, now time.Time) (made completed, 
 	case row.compare(&m.rows[at]) == 0: // the same, whose changes came again
 		if m.rows[at].emitted {
 			row.emitted, row.minor, row.hash = true, m.rows[at].minor, m.rows[at].hash
-		} else {
+		}
+		if m.rows[at].owed > 0 { // it may wait though it was made: what it lacks is unknown again
 			row.Receipts = append(slices.Clip(row.Receipts), m.rows[at].Receipts...)
 			row.owed += m.rows[at].owed
+			row.at = m.rows[at].at
 		}
 		m.rows[at] = row
 	default:
@@ -142,8 +144,8 @@ func (m *moveMemory) shrink(most int64) (letters []held) {
 			continue
 		}
 		for j := len(m.rows) - 1; j >= i; j-- {
-			if r := &m.rows[j]; !r.emitted {
-				letters = append(letters, held{RowChange: r.RowChange, columns: r.columns})
+			if r := &m.rows[j]; r.owed > 0 {
+				letters = append(letters, r.held())
 			}
 		}
 		clear(m.rows[i:])
@@ -151,6 +153,11 @@ func (m *moveMemory) shrink(most int64) (letters []held) {
 		break
 	}
 	return letters
+}
+
+// held is the dead letter of a row that waits, and of the changes that wait with it.
+func (r *chainedRow) held() held {
+	return held{RowChange: r.RowChange, columns: r.columns, joined: int64(r.owed) - 1}
 }
 
 // compare orders rows of one key.
@@ -186,6 +193,11 @@ func (c *completed) complete(all moves, id move, m *moveMemory) error {
 			return all.put(id, m)
 		}
 		m.rows = m.rows[:i+1]
+		if owed == 0 {
+			c.repeated++
+		} else {
+			c.joined += int64(owed) - 1
+		}
 		if r.emitted && r.hash != hash {
 			if r.minor == maxCompletions {
 				// The table keeps it as it was made last.
@@ -195,11 +207,6 @@ func (c *completed) complete(all moves, id move, m *moveMemory) error {
 				return all.put(id, m)
 			}
 			r.minor++
-		}
-		if owed == 0 {
-			c.repeated++
-		} else {
-			c.joined += int64(owed) - 1
 		}
 		of := r.RowChange
 		of.Columns, of.Receipts = columns, receipts
@@ -310,22 +317,25 @@ func touch(all moves, id move, keepFor time.Duration, now time.Time) error {
 func (m *moveMemory) expire(s *settings, now time.Time) (letters []held, forget bool) {
 	kept := m.rows[:0]
 	for _, r := range m.rows {
-		if !r.emitted && !r.at.Add(s.HoldFor).After(now) {
-			letters = append(letters, held{RowChange: r.RowChange, columns: r.columns})
-			continue
+		if r.owed > 0 && !r.at.Add(s.HoldFor).After(now) {
+			letters = append(letters, r.held())
+			if !r.emitted {
+				continue
+			}
+			r.owed, r.Receipts = 0, nil // the table has it as it was made the last time
 		}
 		kept = append(kept, r)
 	}
 	clear(m.rows[len(kept):])
 	m.rows = kept
-	waits := slices.ContainsFunc(m.rows, func(r chainedRow) bool { return !r.emitted })
+	waits := slices.ContainsFunc(m.rows, func(r chainedRow) bool { return r.owed > 0 })
 	return letters, !waits && s.KeepFor > 0 && !m.touched.Add(s.KeepFor).After(now)
 }
 
 // due returns when expire has something to do, zero for never.
 func (m *moveMemory) due(s *settings) (at time.Time) {
 	for i := range m.rows {
-		if r := &m.rows[i]; !r.emitted && (at.IsZero() || r.at.Add(s.HoldFor).Before(at)) {
+		if r := &m.rows[i]; r.owed > 0 && (at.IsZero() || r.at.Add(s.HoldFor).Before(at)) {
 			at = r.at.Add(s.HoldFor)
 		}
 	}

@@ -200,6 +200,7 @@ func (m *memory) source() string {
 // letterOf returns the dead letter of a change that can't be completed.
 func letterOf(ctx context.Context, h *held, s *settings) deadletter.Letter {
 	lettersCounter.Inc(ctx, 1)
+	joinedCounter.Inc(ctx, h.joined)
 	return deadletter.Letter{
 		Message: h.Event.Message, Stage: Stage, Reason: rowproto.ReasonUnavailable, Error: whyLacking(h, s),
 		Table: h.Event.Table, Part: h.Event.Part, Receipts: h.Receipts,

@@ -25,6 +25,7 @@ type held struct {
 	at      time.Time // when it came
 	columns []string  // which it lacks
 	again   bool      // it was made too often to be made once more: of dead letters
+	joined  int64     // changes that come to rest with it: of dead letters
 }
 
 // outcome is what is to be done once a change is remembered.

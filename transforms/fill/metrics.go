@@ -14,7 +14,7 @@ import (
 // messages about that; moves_forgotten are changed keys that were forgotten by
 // fill.keep_for. changes_joined come to rest with the row of another change, and
 // rows_repeated are rows that were made again without a change of their own: changes
-// and rows_repeated are rows, changes_joined and letters, and what waits. memory_bytes has the sizes of what is remembered of a row,
+// and rows_repeated are rows, changes_joined and letters, and what waits ([Waiting]). memory_bytes has the sizes of what is remembered of a row,
 // and moves_bytes of what is of a changed key, each time that it is written; forgotten are the rows that were forgotten by
 // fill.keep_for, and overflowed the changes at which a row passed fill.max_bytes. Rows
 // asked for in BigQuery are rows_read, those that it had rows_found, in queries.
@@ -49,6 +49,14 @@ var (
 	memoryBytes = metrics.Distribution("memory_bytes", metric.Bytes, "What is remembered of a row, each time that it is written.")
 )
 
+// Waiting returns how many changes wait for what completes their rows, by what was
+// counted since none did, by "namespace/name". Where the run has ended their messages
+// are not acked, and come again.
+func Waiting(counted map[string]int64) int64 {
+	return counted[Namespace+"/changes"] + counted[Namespace+"/rows_repeated"] -
+		counted[Namespace+"/rows"] - counted[Namespace+"/changes_joined"] - counted[Namespace+"/letters"]
+}
+
 func (o *outcome) count(ctx context.Context) {
 	for i := range o.rows {
 		rowsCounter.Inc(ctx, 1)
@@ -71,6 +79,7 @@ func (o *outcome) count(ctx context.Context) {
 }
 
 func (c *completed) count(ctx context.Context) {
+	rowsCounter.Inc(ctx, int64(len(c.rows)))
 	joinedCounter.Inc(ctx, c.joined)
 	repeatedCounter.Inc(ctx, c.repeated)
 	overflowCounter.Inc(ctx, c.overflow)

@@ -1,6 +1,7 @@
 package fill
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -156,5 +157,61 @@ func TestMoves_maxBytes(t *testing.T) {
 	}
 	if len(acked) != 30 || len(made.rows[0].Receipts) < 5 {
 		t.Errorf("%d of 30 messages are at rest, %d of them with the row", len(acked), len(made.rows[0].Receipts))
+	}
+}
+
+// A row that was made waits again where what it had is not known any more: an earlier
+// change of the old key has come to light, and with it an older key. Changes of it that
+// come again all wait, and come to rest with the row or with its dead letter.
+func TestMoves_waitsAgain(t *testing.T) {
+	s := settingsOf(&table.Rule{UnavailableValues: "fill"})
+	now := time.Unix(1, 0)
+	for name, end := range map[string]func(keptMoves) (receipts []change.Receipt, joined int64){
+		"made": func(all keptMoves) ([]change.Receipt, int64) {
+			made, err := hear(all, toldOf("m", "", 3, "text"), now)
+			if err != nil || len(made.rows) != 1 || made.repeated != 0 {
+				t.Fatalf("told: %+v, %v", made, err)
+			}
+			return made.rows[0].Receipts, made.joined
+		},
+		"given up": func(all keptMoves) ([]change.Receipt, int64) {
+			m, err := all.get("m")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if due := m.due(s); !due.Equal(now.Add(s.HoldFor)) {
+				t.Errorf("it is due at %v", due)
+			}
+			letters, _ := m.expire(s, now.Add(s.HoldFor))
+			if len(letters) != 1 || len(m.rows) != 1 || m.rows[0].owed != 0 {
+				t.Fatalf("expired: %d dead letters, %+v", len(letters), m.rows)
+			}
+			return letters[0].Receipts, letters[0].joined
+		},
+	} {
+		all := keptMoves{}
+		if _, err := wait(all, waitingOf("m", 9, 1), s, now); err != nil {
+			t.Fatal(err)
+		}
+		if made, err := hear(all, toldOf("m", "", 1, "text"), now); err != nil || len(made.rows) != 1 {
+			t.Fatalf("told: %+v, %v", made, err)
+		}
+		if made, err := hear(all, toldOf("m", "older", 2, ""), now); err != nil || len(made.rows) != 0 {
+			t.Fatalf("told of an older key: %+v, %v", made, err)
+		}
+		var want []change.Receipt
+		for token := range uint64(3) {
+			again := waitingOf("m", 9, 1)
+			again.Receipts[0].Token = 100 + token
+			want = append(want, again.Receipts[0])
+			if made, err := wait(all, again, s, now); err != nil || len(made.rows) != 0 {
+				t.Fatalf("it came again: %+v, %v", made, err)
+			}
+		}
+		receipts, joined := end(all)
+		slices.SortFunc(receipts, func(a, b change.Receipt) int { return cmp.Compare(a.Token, b.Token) })
+		if !slices.Equal(receipts, want) || joined != 2 {
+			t.Errorf("%s: receipts %v came to rest, %d changes with another's; want %v, 2", name, receipts, joined, want)
+		}
 	}
 }

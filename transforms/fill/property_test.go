@@ -341,3 +341,101 @@ func TestFill_converges(t *testing.T) {
 		})
 	}
 }
+
+// waiting counts the changes that wait, in what is remembered.
+func (s *stages) waiting() (n int64) {
+	for _, coded := range s.rows {
+		m, err := readMemory(slices.Clone(coded))
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		n += int64(len(m.held))
+	}
+	for id := range s.moves {
+		m, err := s.get(id)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		for i := range m.rows {
+			n += int64(m.rows[i].owed)
+		}
+	}
+	return n
+}
+
+// expire lets all that waits have waited for too long.
+func (s *stages) expire() {
+	later := time.Unix(1, 0).Add(s.settings.HoldFor)
+	for key, coded := range s.rows {
+		m, err := readMemory(slices.Clone(coded))
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		letters, _, _ := m.expire(s.settings, later)
+		s.letters = append(s.letters, letters...)
+		s.rows[key] = m.append(nil)
+	}
+	for id := range s.moves {
+		m, err := s.get(id)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		letters, _ := m.expire(s.settings, later)
+		s.letters = append(s.letters, letters...)
+		s.moves[id] = m.append(nil)
+	}
+}
+
+func (s *stages) counted() map[string]int64 {
+	joined := s.joined
+	for i := range s.letters {
+		joined += s.letters[i].joined
+	}
+	return map[string]int64{
+		"fill/changes": s.changes, "fill/rows": int64(len(s.emitted)), "fill/rows_repeated": s.repeated,
+		"fill/changes_joined": joined, "fill/letters": int64(len(s.letters)),
+	}
+}
+
+// Where changes are missing others wait, as many as the counters tell, and once they
+// have waited for too long none does.
+func TestWaiting(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawSource(t)
+		delivered := slices.Clone(s.changes)
+		for range rapid.IntRange(0, 3).Draw(t, "redeliveries") {
+			if len(s.changes) > 0 {
+				delivered = append(delivered, rapid.SampledFrom(s.changes).Draw(t, "redelivered"))
+			}
+		}
+		delivered = rapid.Permutation(delivered).Draw(t, "order of arrival")
+		delivered = delivered[:rapid.IntRange(0, len(delivered)).Draw(t, "that arrive")]
+		rule := &table.Rule{UnavailableValues: "fill", Deletes: rapid.SampledFrom([]string{"hard", "soft"}).Draw(t, "deletes")}
+		fill := newStages(t, settingsOf(rule))
+		for _, c := range delivered {
+			fill.take(c)
+			if got, want := Waiting(fill.counted()), fill.waiting(); got != want {
+				t.Fatalf("%d changes wait, the counters tell of %d: %v", want, got, fill.counted())
+			}
+		}
+		if fill.expire(); Waiting(fill.counted()) != 0 {
+			t.Fatalf("after hold_for %d changes wait by the counters: %v", Waiting(fill.counted()), fill.counted())
+		}
+		rest := make(map[uint64]bool)
+		for _, r := range fill.emitted {
+			for _, receipt := range r.Receipts {
+				rest[receipt.Token] = true
+			}
+		}
+		for i := range fill.letters {
+			for _, receipt := range fill.letters[i].Receipts {
+				rest[receipt.Token] = true
+			}
+		}
+		for _, c := range delivered {
+			if !rest[c.Receipts[0].Token] {
+				t.Fatalf("message %d has not come to rest", c.Receipts[0].Token)
+			}
+		}
+	})
+}

@@ -1,12 +1,16 @@
 package direct
 
-import "strings"
+import (
+	"strings"
+
+	"beamcdc/transforms/fill"
+)
 
 // Counts say what became of the messages of a run. Nothing vanishes (invariant
 // 4), which [Counts.Balanced] checks:
 //
 //	messages + extra_changes + key_changes + rows_completed_again =
-//	    rows_upserted + rows_deleted + superseded + filtered + control + truncates + dead_letters - history_letters
+//	    rows_upserted + rows_deleted + superseded + filtered + control + truncates + dead_letters - history_letters + waiting
 //
 // A message that Pub/Sub delivers twice is two messages here.
 type Counts struct {
@@ -24,6 +28,10 @@ type Counts struct {
 	Control      int64 `json:"control"`            // heartbeats, transaction marks, schema notices, tombstones, …
 	Truncates    int64 `json:"truncates,omitzero"` // of tables that follow them, which are done
 	DeadLetters  int64 `json:"dead_letters"`
+
+	// Waiting are changes that waited for what completes their rows (unavailable_values:
+	// fill) when the run ended: their messages were given back, and come again.
+	Waiting int64 `json:"waiting,omitzero"`
 
 	HistoryRows    int64 `json:"history_rows,omitzero"`    // that BigQuery acknowledged
 	HistoryLetters int64 `json:"history_letters,omitzero"` // of dead_letters, changes that their history lacks, whatever became of them in the table
@@ -54,6 +62,7 @@ func countsOf(counted map[string]int64, lettersAreRows bool) Counts {
 		Filtered:        counted["keyed/filtered"],
 		Truncates:       counted["truncate/tables_emptied"] + counted["truncate/truncates_repeated"],
 		DeadLetters:     counted["deadletter/letters"],
+		Waiting:         fill.Waiting(counted),
 		HistoryRows:     counted["history/rows_appended"],
 		HistoryLetters:  counted["history/letters"] + counted["history/rows_rejected"],
 		KeysDeleted:     counted["truncate/rows_deleted"],
@@ -91,6 +100,7 @@ func (c *Counts) Add(o Counts) {
 	c.Control += o.Control
 	c.Truncates += o.Truncates
 	c.DeadLetters += o.DeadLetters
+	c.Waiting += o.Waiting
 	c.HistoryRows += o.HistoryRows
 	c.HistoryLetters += o.HistoryLetters
 	c.KeysDeleted += o.KeysDeleted
@@ -102,8 +112,8 @@ func (c *Counts) Add(o Counts) {
 	c.PositionsBackwards += o.PositionsBackwards
 }
 
-// Balanced reports whether all that came in came to rest somewhere.
+// Balanced reports whether all that came in came to rest somewhere, or waits.
 func (c Counts) Balanced() bool {
 	return c.Messages+c.ExtraChanges+c.KeyChanges+c.RowsCompletedAgain ==
-		c.RowsUpserted+c.RowsDeleted+c.Superseded+c.Filtered+c.Control+c.Truncates+c.DeadLetters-c.HistoryLetters
+		c.RowsUpserted+c.RowsDeleted+c.Superseded+c.Filtered+c.Control+c.Truncates+c.DeadLetters-c.HistoryLetters+c.Waiting
 }

@@ -42,8 +42,12 @@ func TestCounts(t *testing.T) {
 	if !c.Balanced() {
 		t.Errorf("%+v: does not add up", c)
 	}
+	c.Add(Counts{Messages: 2, RowsUpserted: 1, Waiting: 1})
+	if !c.Balanced() {
+		t.Errorf("%+v: a change that waits is not seen", c)
+	}
 	c.Add(Counts{Messages: 2, RowsUpserted: 1})
-	if c.Balanced() || c.Messages != 12 {
+	if c.Balanced() || c.Messages != 14 {
 		t.Errorf("%+v: a message that vanished is not seen", c)
 	}
 }
