@@ -211,7 +211,7 @@ func (s *system) replay(ctx context.Context) {
 
 // A process may end by itself where it finds no BigQuery when it starts, or is stopped
 // before it has found it. A service manager starts it again; the driver does.
-var startMarks = []string{"checking the tables: ", "interrupted before it had started", "ended at once: "}
+var startMarks = []string{"checking the tables: ", "checking the histories: ", "checking the dead letters: ", "interrupted before it had started", "ended at once: "}
 
 // checkExits looks for processes that ended by themselves for another reason.
 func (s *system) checkExits() {

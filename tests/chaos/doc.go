@@ -57,10 +57,10 @@
 //     their stage and reason. What was rejected is gone from there by the replay. One kind
 //     may stay, which package fill documents: of an update that came again after its
 //     row's later delete was acked;
-//   - a process that was stopped exits with 0 and prints counts that add up: what it
-//     decoded is in them, or was not acked and comes again, as changes that wait in
-//     memory for what completes their rows. A killed process prints nothing: its counts
-//     can't be checked, nor can those of all runs together;
+//   - a process that was stopped exits with 0 and prints counts that add up: all that it
+//     decoded came to rest and was acked, but for the changes that it counts as waiting
+//     for what completes their rows, whose messages come again. A killed process prints
+//     nothing: its counts can't be checked, nor can those of all runs together;
 //   - the log has a line a fault for each table and outcome and half minute, and none a row;
 //   - a process that ended by itself could not reach BigQuery while it started.
 //

@@ -189,13 +189,13 @@ func (p *pipeline) count(output string) {
 	}
 	in := c["messages"] + c["extra_changes"] + c["key_changes"] + c["rows_completed_again"]
 	out := c["rows_upserted"] + c["rows_deleted"] + c["superseded"] + c["filtered"] + c["control"] + c["truncates"] + c["dead_letters"] - c["history_letters"]
-	acked := int64(p.broker.acked())
 	// What waits in memory to be completed when it is told to stop is given back, and
-	// comes again; the counts have it as decoded only.
+	// comes again. The tables whose changes wait have one change a message.
+	acked, waiting := int64(p.broker.acked()), c["waiting"]
 	unfinished := c["messages"] - acked
-	if kept := p.broker.kept(); unfinished < 0 || in != out+unfinished {
-		p.problem("counts don't add up: %d came in, %d came to rest, %d are neither acked nor at rest (among them those of messages %d): %s",
-			in, out, unfinished, kept[:min(len(kept), 10)], strings.TrimSpace(output))
+	if kept := p.broker.kept(); waiting < 0 || in != out+waiting || unfinished != waiting {
+		p.problem("counts don't add up: %d came in, %d came to rest, %d wait, %d messages were not acked (among them %d): %s",
+			in, out, waiting, unfinished, kept[:min(len(kept), 10)], strings.TrimSpace(output))
 	}
 	p.state.Lock()
 	p.tally.messages += c["messages"]
