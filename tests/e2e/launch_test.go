@@ -310,11 +310,12 @@ func TestStop(t *testing.T) {
 	}
 	stops := 0
 	for done := false; !done; stops++ {
-		l := s.launch()
+		l := s.launch("--metrics_address", "127.0.0.1:0", "--log_format", "json")
+		l.address() // it has started: before that, a signal ends it as any process
 		select {
 		case <-flowing:
 			done = true
-		case <-time.After(time.Duration(2500+rand.IntN(1000)) * time.Millisecond):
+		case <-time.After(time.Duration(1000+rand.IntN(1000)) * time.Millisecond):
 		}
 		add(l.stop())
 	}

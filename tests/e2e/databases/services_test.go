@@ -185,7 +185,7 @@ func (s *services) stop() {
 
 // letter is a dead letter.
 type letter struct {
-	stage, reason, text, data string
+	stage, reason, text, data, key string // key is the message's ordering key
 }
 
 // allLetters returns all dead letters, once nothing is published any more.
@@ -196,7 +196,7 @@ func (s *services) letters() []letter {
 	for _, m := range s.pubsub.Messages(deadTopic) {
 		letters = append(letters, letter{
 			stage: m.Attributes["beamcdc_stage"], reason: m.Attributes["beamcdc_reason"], text: m.Attributes["beamcdc_error"],
-			data: string(m.Data),
+			data: string(m.Data), key: m.Attributes["beamcdc_ordering_key"],
 		})
 	}
 	return letters
