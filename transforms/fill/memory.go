@@ -172,7 +172,7 @@ func (m *memory) make(i int, c *change.RowChange, of *entry, r *row, s *settings
 	clear(m.held[len(waiting):])
 	m.held = waiting
 
-	hash := contentOf(&made, r)
+	hash := contentOf(&made, e, r, s)
 	if e.emitted && e.hash != hash {
 		e.revision++
 	}
@@ -205,11 +205,16 @@ const waitingBits = 10
 // maxCompletions is how often a row is completed again by what it had under another key.
 const maxCompletions = 1<<waitingBits - 1
 
-// contentOf returns a hash of what a row says.
-func contentOf(c *change.RowChange, r *row) uint64 {
+// contentOf returns a hash of what the entry's row says, and of which changes its values
+// are from where the table holds that: a value may be the same as that of an earlier
+// change, and still win over those between.
+func contentOf(c *change.RowChange, e *entry, r *row, s *settings) uint64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte{byte(c.Type)}) // never fails
 	_, _ = h.Write(change.AppendColumns(nil, c.Columns))
+	if s.reads() {
+		_, _ = h.Write([]byte(versionsText(&entry{sequence: e.sequence, kind: e.kind}, r)))
+	}
 	if r.from != nil {
 		_, _ = h.Write(r.from.sequence.Append(nil))
 	}

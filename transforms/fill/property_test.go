@@ -80,6 +80,11 @@ func (s *source) publish(op change.Op, kind change.Type, key string, left []stri
 
 // drawSource lets the source make changes of few keys.
 func drawSource(t *rapid.T) *source {
+	return drawSourceOf(t, "update", "update", "update", "delete", "move", "move")
+}
+
+// drawSourceOf is drawSource with these kinds of changes.
+func drawSourceOf(t *rapid.T, kinds ...string) *source {
 	s := &source{t: t, rows: make(map[string]map[string]string), soft: make(map[string]map[string]string), partial: rapid.Bool().Draw(t, "partial"), absent: rapid.Bool().Draw(t, "absent")}
 	keys := rapid.SampledFrom([]string{"a", "b", "c"})
 	value := func() string { return fmt.Sprint("v", s.at) }
@@ -117,7 +122,7 @@ func drawSource(t *rapid.T) *source {
 			}
 			return left
 		}
-		switch rapid.SampledFrom([]string{"update", "update", "update", "delete", "move", "move"}).Draw(t, "change") {
+		switch rapid.SampledFrom(kinds).Draw(t, "change") {
 		case "update":
 			s.publish(change.OpUpdate, change.Upsert, key, update(), "", "")
 		case "delete":
@@ -139,6 +144,23 @@ func drawSource(t *rapid.T) *source {
 		}
 	}
 	return s
+}
+
+// want is what the table must have in the end.
+func (s *source) want(deletes string) map[string]map[string]string {
+	if deletes != "soft" {
+		return s.rows
+	}
+	want := make(map[string]map[string]string)
+	for key, row := range s.rows {
+		want[key] = maps.Clone(row)
+		want[key]["is_deleted"] = "false"
+	}
+	for key, row := range s.soft {
+		want[key] = maps.Clone(row)
+		want[key]["is_deleted"] = "true"
+	}
+	return want
 }
 
 // stages are the package's stages with state in memory.
@@ -310,19 +332,7 @@ func TestFill_converges(t *testing.T) {
 					fill.made += int64(len(fill.emitted))
 					fill.emitted, delivered = nil, delivered[n:]
 				}
-				want := maps.Clone(s.rows)
-				if deletes == "soft" {
-					want = make(map[string]map[string]string)
-					for key, row := range s.rows {
-						want[key] = maps.Clone(row)
-						want[key]["is_deleted"] = "false"
-					}
-					for key, row := range s.soft {
-						want[key] = maps.Clone(row)
-						want[key]["is_deleted"] = "true"
-					}
-				}
-				if diff := cmp.Diff(want, b.rows()); diff != "" {
+				if diff := cmp.Diff(s.want(deletes), b.rows()); diff != "" {
 					t.Fatalf("the table is not the source's (-source +table):\n%s", diff)
 				}
 				for i := range s.changes { // invariant 1: every message is acked in the end

@@ -164,3 +164,24 @@ func TestRestore_softDelete(t *testing.T) {
 		}
 	}
 }
+
+// A value that is set to what it was already is another change's from then on: the row is
+// made again, or its versions would be those of either row with its sequence, and after a
+// restart a change between the two would win.
+func TestVersions_sameValue(t *testing.T) {
+	s := settingsOf(&table.Rule{UnavailableValues: "fill", Fill: &table.Fill{FirstSeen: "read"}})
+	var m memory
+	m.take(update(100, "1", change.Text("one")), s, time.Unix(1, 0))
+	first := m.take(update(130, "3", change.Unavailable()), s, time.Unix(1, 0))
+	second := m.take(update(120, "2", change.Text("one")), s, time.Unix(1, 0))
+	if len(first.rows) != 1 || len(second.rows) != 1 || second.rows[0].Revision <= first.rows[0].Revision {
+		t.Fatalf("%+v, then %+v", first, second)
+	}
+	before, after := text(t, &first.rows[0], table.DefaultVersionsColumn), text(t, &second.rows[0], table.DefaultVersionsColumn)
+	if before == after {
+		t.Errorf("the versions are still %s", before)
+	}
+	if again := m.take(update(120, "2", change.Text("one")), s, time.Unix(1, 0)); len(again.rows) != 1 || again.rows[0].Revision != second.rows[0].Revision {
+		t.Errorf("it came again, and the row is another: %+v", again)
+	}
+}
