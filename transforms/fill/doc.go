@@ -50,9 +50,14 @@
 // rows are in BigQuery. But on a runner that keeps its state in memory, as Beam's
 // local one does, what was remembered is gone after a restart, and the next change of
 // a row may leave out what only memory had: first_seen decides again. With read it is
-// exact, but for two cases. A row under a changed key that is not written yet, whose old
+// exact, but for three cases. A row under a changed key that is not written yet, whose old
 // row is deleted already: nothing has its values then, and it is a dead letter. And an
 // update that comes again after its row's delete was written and acked, which it could
 // not be completed for: it is a dead letter too, though nothing is lost, since BigQuery
-// doesn't tell what it has deleted from what it never had.
+// doesn't tell what it has deleted from what it never had. And a row that a killed process
+// had sent and that BigQuery stores after the next process has read what was there before:
+// if both made theirs of the same change, without some earlier change that came late to
+// the killed one, the row of more revisions stays until the row's next change, and may be
+// the older one. Nothing in the Write API's default stream keeps a dead writer's rows out;
+// between its end and the first read there is a start.
 package fill

@@ -48,9 +48,9 @@ func (p *process) read(c change.RowChange, i int, b *bigQuery) change.RowChange 
 	return c
 }
 
-// Invariants 1 and 2 where processes are killed at any point, with what they remembered and what they had not
-// written yet; what was not acked comes again, and some of what was. With first_seen:
-// read the table becomes the source's, as long as no key changes.
+// Invariants 1 and 2 where processes are killed at any point, with what they remembered
+// and what they had not written yet; what was not acked comes again, and some of what
+// was. With first_seen: read the table becomes the source's, as long as no key changes.
 func TestRestore_converges(t *testing.T) {
 	for _, deletes := range []string{"hard", "soft"} {
 		t.Run(deletes, func(t *testing.T) {
