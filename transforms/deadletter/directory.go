@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -90,7 +91,7 @@ func (f *directoryFn) FinishBundle(_ context.Context, emit func(beam.EventTime, 
 }
 
 // writeFile writes the letter to a temporary name, then gives it its own: a
-// reader sees a whole file or none, and a redelivered letter replaces itself.
+// reader sees a whole file or none, and a redelivered letter replaces itself alone.
 func writeFile(directory string, l *Letter) (err error) {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
@@ -139,9 +140,15 @@ func syncDirectory(directory string) error {
 }
 
 // fileName returns a name that no ID can make leave its directory, hide, or be
-// another letter's, on file systems that fold case too.
+// another letter's, on file systems that fold case too. It ends with the time of
+// publishing in microseconds: an embedded Pub/Sub numbers its messages from the start
+// in each process, and what one run stores must not replace what another has.
 func fileName(l *Letter) string {
 	const longest = 64
+	published := ""
+	if t := l.Message.PublishTime; !t.IsZero() {
+		published = "." + strconv.FormatInt(t.UnixMicro(), 10)
+	}
 	id := l.ID()
 	name := strings.Map(func(r rune) rune {
 		switch {
@@ -153,10 +160,10 @@ func fileName(l *Letter) string {
 		return -1
 	}, id)
 	if n := strings.Count(id, "/"); (n == 2 || n == 3 && l.Message.Replays > 0) && len(name) == len(id) && len(name) <= longest {
-		return name + ".json"
+		return name + published + ".json"
 	}
 	sum := sha256.Sum256([]byte(id))
-	return name[:min(len(name), longest)] + "-" + hex.EncodeToString(sum[:16]) + ".json"
+	return name[:min(len(name), longest)] + "-" + hex.EncodeToString(sum[:16]) + published + ".json"
 }
 
 // checkDirectory reports whether letters can be stored in the directory, which it creates.

@@ -2,6 +2,7 @@ package deadletter
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/binary"
@@ -79,7 +80,10 @@ func newProtector(ctx context.Context, p Protection) (protector, error) {
 		return protector{}, fmt.Errorf("reading the dead letters' key: %w", err)
 	}
 	seal, err := newSealing(key)
-	return protector{seal: seal}, err
+	if err != nil {
+		return protector{}, fmt.Errorf("%s: %w", placeOf(p.Key), err)
+	}
+	return protector{seal: seal}, nil
 }
 
 // protect takes out of an item of a letter what is not to be stored as it is.
@@ -201,7 +205,19 @@ func OpenKey(ctx context.Context, place string) (*Opener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the dead letters' key: %w", err)
 	}
-	return NewOpener(key)
+	opener, err := NewOpener(key)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", place, err)
+	}
+	return opener, nil
+}
+
+// placeOf is where a key is, as secret.Parse reads it.
+func placeOf(k table.SecretKey) string {
+	if k.Environment != "" {
+		return "env:" + k.Environment
+	}
+	return cmp.Or(k.Secret, k.File)
 }
 
 // Open gives a letter its message back. One that is not encrypted stays as it is.

@@ -172,6 +172,18 @@ func TestNewSealing_errors(t *testing.T) {
 
 // A redacted letter has all that tells which message it was and why, and nothing of it,
 // in every sink; that of a message of many changes, too.
+// A key that is none is told with where it was read, and nothing of it.
+func TestCheckKey_where(t *testing.T) {
+	t.Setenv("BEAMCDC_TEST_BAD_KEY", "{SECRET")
+	err := CheckKey(t.Context(), Protection{Data: DataEncrypt, Key: table.SecretKey{Environment: "BEAMCDC_TEST_BAD_KEY"}})
+	_, opening := OpenKey(t.Context(), "env:BEAMCDC_TEST_BAD_KEY")
+	for _, err := range []error{err, opening} {
+		if err == nil || !strings.Contains(err.Error(), "env:BEAMCDC_TEST_BAD_KEY") || strings.Contains(err.Error(), "SECRET") {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
 func TestWrite_redacted(t *testing.T) {
 	directory := filepath.Join(t.TempDir(), "letters")
 	shared := secretLetter()

@@ -26,26 +26,32 @@ func ReadDirectory(directory string) ([]Stored, error) {
 		case err != nil:
 			return nil, err
 		case s.Stage == StageMessage:
-			shared[messageKey{s.MessageID, s.Replays}] = s.DataBase64
+			shared[keyOf(&s)] = s.DataBase64
 		default:
 			letters = append(letters, s)
 		}
 	}
 	for i := range letters {
-		if data, ok := shared[messageKey{letters[i].MessageID, letters[i].Replays}]; ok && letters[i].DataLeftOut {
+		if data, ok := shared[keyOf(&letters[i])]; ok && letters[i].DataLeftOut {
 			letters[i].DataBase64, letters[i].DataLeftOut = data, false
 		}
 	}
 	slices.SortFunc(letters, func(a, b Stored) int {
-		return cmp.Or(CompareIDs(a.MessageID, b.MessageID), cmp.Compare(a.Part, b.Part), cmp.Compare(a.Stage, b.Stage))
+		return cmp.Or(CompareIDs(a.MessageID, b.MessageID), a.PublishTime.Compare(b.PublishTime), cmp.Compare(a.Part, b.Part), cmp.Compare(a.Stage, b.Stage))
 	})
 	return letters, nil
 }
 
-// messageKey is a message, and which time of publishing it is.
+// messageKey is a message, and which time of publishing it is. An embedded Pub/Sub
+// gives an ID again in its next process: the time tells the two messages apart.
 type messageKey struct {
-	id      string
-	replays uint32
+	id        string
+	published int64 // in microseconds
+	replays   uint32
+}
+
+func keyOf(s *Stored) messageKey {
+	return messageKey{s.MessageID, s.PublishTime.UnixMicro(), s.Replays}
 }
 
 // CompareIDs orders the IDs of messages: numbers by their value.

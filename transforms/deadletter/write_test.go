@@ -90,6 +90,34 @@ func TestWrite_directory(t *testing.T) {
 	}
 }
 
+// An embedded Pub/Sub gives an ID again in its next process: what one run has stored
+// stays when another stores a letter, and a redelivered one is there once.
+func TestWrite_directoryOfTwoRuns(t *testing.T) {
+	directory := t.TempDir()
+	at := time.Date(2025, 3, 9, 8, 7, 6, 5004000, time.UTC)
+	for _, message := range []change.Message{
+		{ID: "m33", Data: []byte("one"), PublishTime: at},
+		{ID: "m33", Data: []byte("two"), PublishTime: at.Add(time.Hour)},
+		{ID: "m33", Data: []byte("two"), PublishTime: at.Add(time.Hour)},
+	} {
+		p, s := beam.NewPipelineWithRoot()
+		// Many changes share their data, which is stored by itself.
+		Write(s, Config{Directory: directory}, beam.Create(s, Letter{Message: message, Stage: "key", Reason: "no_key", Shared: true}))
+		ptest.RunAndValidate(t, p)
+	}
+	got, err := ReadDirectory(directory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var data []string
+	for _, s := range got {
+		data = append(data, string(s.DataBase64))
+	}
+	if diff := cmp.Diff([]string{"one", "two"}, data); diff != "" {
+		t.Errorf("the letters' data (-want +got):\n%s", diff)
+	}
+}
+
 func TestWrite_failsTheBundle(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {

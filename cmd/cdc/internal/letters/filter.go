@@ -30,6 +30,37 @@ func (f *filter) takes(h *Head) bool {
 		(f.until.IsZero() || !h.PublishTime.IsZero() && h.PublishTime.Before(f.until))
 }
 
+// why says why a filter takes none of the letters of a sink: a word that none of them has
+// may be a typo, so that those that they have are told.
+func (f *filter) why(letters []*Head, sink string) string {
+	if len(letters) == 0 {
+		return "no dead letters in " + sink
+	}
+	text := fmt.Sprintf("none of the %d dead letters in %s matches", len(letters), sink)
+	for _, word := range []struct {
+		name   string
+		wanted []string
+		of     func(*Head) string
+	}{
+		{"stage", f.stages, func(h *Head) string { return h.Stage }},
+		{"reason", f.reasons, func(h *Head) string { return h.Reason }},
+	} {
+		var there []string
+		for _, h := range letters {
+			if is := word.of(h); is != "" && !slices.Contains(there, is) {
+				there = append(there, is)
+			}
+		}
+		slices.Sort(there)
+		for _, wanted := range word.wanted {
+			if !slices.Contains(there, wanted) {
+				text += fmt.Sprintf("; none has the %s %q, but %s", word.name, wanted, strings.Join(there, ", "))
+			}
+		}
+	}
+	return safe(text)
+}
+
 // sameTable reports whether a table is the wanted one, named in full or by its last
 // parts: the stages before the writer know the source's name, the writer BigQuery's.
 func sameTable(wanted, name string) bool {
@@ -74,15 +105,19 @@ func parted(all []Head) (letters []*Head, messages map[messageKey]*Head) {
 		letters = append(letters, h)
 	}
 	slices.SortFunc(letters, func(a, b *Head) int {
-		return cmp.Or(deadletter.CompareIDs(a.MessageID, b.MessageID), cmp.Compare(a.Part, b.Part), strings.Compare(a.ID, b.ID), strings.Compare(a.key, b.key))
+		return cmp.Or(deadletter.CompareIDs(a.MessageID, b.MessageID), a.PublishTime.Compare(b.PublishTime), cmp.Compare(a.Part, b.Part), strings.Compare(a.ID, b.ID), strings.Compare(a.key, b.key))
 	})
 	return letters, messages
 }
 
-// messageKey is a message, and which time of publishing it is.
+// messageKey is a message, and which time of publishing it is. An embedded Pub/Sub
+// gives an ID again in its next process: the time tells the two messages apart.
 type messageKey struct {
-	id      string
-	replays uint32
+	id        string
+	published int64 // in microseconds
+	replays   uint32
 }
 
-func (h *Head) message() messageKey { return messageKey{h.MessageID, h.Replays} }
+func (h *Head) message() messageKey {
+	return messageKey{h.MessageID, h.PublishTime.UnixMicro(), h.Replays}
+}
