@@ -1,11 +1,13 @@
 package status
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"slices"
 
 	"beamcdc/cmd/cdc/internal/configured"
 )
@@ -28,6 +30,8 @@ configuration names by placeholders can be looked at in this way.
   -baseline_hours N     of the baseline (24)
   -fraction F           of the baseline below which is told of (0.1)
   -output text|json     for people, or one JSON object (text)
+  -bigquery_rest_endpoint URL
+                        of an emulator
 
 Rows that wait are counted from what the Storage Write API acknowledged since the
 last apply, by the minute: BigQuery tells no other number. Where that minute was
@@ -35,7 +39,7 @@ one with rows, their number is between two. Rows that were written twice count
 twice. Of tables to which little is written, the last minutes say little: give
 more -recent_minutes.
 
-Exit status: 0 done, 1 it could not run, 2 bad usage.
+Exit status: 0 done, 1 it could not run or BigQuery answered of no table, 2 bad usage.
 `
 
 // Run runs the command. A [flag.ErrHelp] has been answered; other errors of the
@@ -70,6 +74,9 @@ func Run(ctx context.Context, args []string, stdout io.Writer) error {
 	q.Tables = flags.Args()
 	o, err := options.Options()
 	if err == nil {
+		if o.Runtime.BigQueryRESTEndpoint != "" {
+			o.Runtime.BigQueryGRPCEndpoint = cmp.Or(o.Runtime.BigQueryGRPCEndpoint, "127.0.0.1:1") // which is not asked
+		}
 		err = o.Validate()
 	}
 	if err != nil {
@@ -86,8 +93,14 @@ func Run(ctx context.Context, args []string, stdout io.Writer) error {
 	if err := write(stdout); err != nil {
 		return fmt.Errorf("writing the report: %w", err)
 	}
+	if !slices.ContainsFunc(report.Tables, func(t *Table) bool { return t.answered }) {
+		return ErrNothing
+	}
 	return nil
 }
+
+// ErrNothing says that nothing of any table is known: the report tells why.
+var ErrNothing = errors.New("BigQuery could be asked of no table")
 
 // keptDays is for how long BigQuery keeps jobs and the timeline.
 const keptDays = 180

@@ -98,6 +98,9 @@ func ask[T any](ctx context.Context, d *dataset, q question) ([]T, bool) {
 		d.unknown(q.what, q.permission, err)
 		return nil, false
 	}
+	for _, t := range d.tables {
+		t.answered = true
+	}
 	return rows, true
 }
 
@@ -128,7 +131,7 @@ func (d *dataset) watermarks(ctx context.Context) {
 		}
 	}
 	for _, t := range d.tables {
-		if !t.exists {
+		if t.missing = !t.exists; t.missing {
 			t.Notes = append(t.Notes, "it does not exist, or has no primary key: no change can be applied to it")
 		}
 	}
@@ -150,10 +153,12 @@ func (d *dataset) pending(ctx context.Context) {
 		return
 	}
 	for _, t := range d.tables {
-		t.Pending = &Pending{}
+		if !t.missing { // nothing waits for what is not there
+			t.Pending = &Pending{}
+		}
 	}
 	for _, r := range rows {
-		if t := d.find(r.Table); t != nil {
+		if t := d.find(r.Table); t != nil && !t.missing {
 			t.Pending = &Pending{AtLeast: r.AtLeast, AtMost: r.AtMost, Bytes: r.Bytes, Since: timeOf(r.Since)}
 		}
 	}

@@ -54,8 +54,11 @@ type Table struct {
 	Notes     []string   `json:"notes,omitempty"`   // what to do something about
 	Unknown   []string   `json:"unknown,omitempty"` // what could not be looked at, and why
 
-	name   table.Name
-	exists bool // and has a primary key
+	name table.Name
+
+	answered bool // BigQuery has answered a question about its dataset
+	missing  bool // it does not exist, or has no primary key
+	exists   bool // and has a primary key
 }
 
 // Pending is how many acknowledged rows wait to be applied: between the two.

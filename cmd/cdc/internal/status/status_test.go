@@ -2,6 +2,7 @@ package status
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,7 +23,7 @@ func run(t *testing.T, w *cdctest.World, rules string, more ...string) string {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	args := append([]string{"-config", file, "-bigquery_rest_endpoint", w.RESTAddr(), "-bigquery_grpc_endpoint", w.GRPCAddr()}, more...)
+	args := append([]string{"-config", file, "-bigquery_rest_endpoint", w.RESTAddr()}, more...)
 	var out strings.Builder
 	if err := Run(t.Context(), args, &out); err != nil {
 		t.Fatal(err)
@@ -191,6 +192,33 @@ func TestStatus_forbidden(t *testing.T) {
 	}
 	if !strings.HasPrefix(got.Unknown[0], "how many rows wait: ") || !strings.HasSuffix(got.Unknown[0], "it takes "+timelinePermission) {
 		t.Errorf("%q", got.Unknown[0])
+	}
+}
+
+// Of what is not there no number is told, and who learns nothing of any table is told so
+// by the exit status.
+func TestStatus_nothing(t *testing.T) {
+	w := cdctest.Start(t, start, "shop")
+	if out := run(t, w, orders); !strings.Contains(out, "p.shop.orders  -              -  ") || !strings.Contains(out, "does not exist") {
+		t.Errorf("of a missing table:\n%s", out)
+	}
+	file := filepath.Join(t.TempDir(), "pipeline.yaml")
+	const text = "source: {subscription: projects/p/subscriptions/s}\ndead_letters: {topic: projects/p/topics/dead}\ntables:\n"
+	if err := os.WriteFile(file, []byte(text+orders), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.SetFaults([]emulator.Fault{{Method: "jobs.*", Effect: emulator.Effect{Code: "PERMISSION_DENIED"}}}); err != nil {
+		t.Fatal(err)
+	}
+	for name, args := range map[string][]string{
+		"no dataset":     {"p.none.orders"},
+		"all is refused": {},
+	} {
+		var out strings.Builder
+		err := Run(t.Context(), append([]string{"-config", file, "-bigquery_rest_endpoint", w.RESTAddr()}, args...), &out)
+		if !errors.Is(err, ErrNothing) || !strings.Contains(out.String(), ": not known: ") {
+			t.Errorf("%s: %v\n%s", name, err, out.String())
+		}
 	}
 }
 
