@@ -148,6 +148,10 @@ func (r *request) run(ctx context.Context, o *pipeline.Options, s sink) error {
 	selected := slices.DeleteFunc(slices.Clone(letters), func(h *Head) bool { return !r.filter.takes(h) })
 	switch r.action {
 	case "list":
+		if len(selected) == 0 {
+			_, _ = fmt.Fprintln(r.stderr, r.filter.why(letters, s.String()))
+			return nil
+		}
 		if r.each {
 			return listEach(r.stdout, selected, r.asJSON)
 		}

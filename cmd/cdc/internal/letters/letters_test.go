@@ -291,6 +291,21 @@ func TestDirectory_hostile(t *testing.T) {
 	if got := out.String(); strings.Contains(got, "\x1b") || !strings.Contains(got, `\x1b[31mred`) {
 		t.Errorf("shown is\n%s", got)
 	}
+	out.Reset()
+	if err := Run(t.Context(), []string{"list", "-dead_letter_directory", path, "-reason", "bad_valu"}, &out, &out); err != nil {
+		t.Fatal(err)
+	}
+	if got := out.String(); !strings.HasPrefix(got, "none of the 5 dead letters in ") || !strings.HasSuffix(got, `; none has the reason "bad_valu", but \x1b[31mred`+"\n") {
+		t.Errorf("of a typo: %s", got)
+	}
+	out.Reset()
+	if err := Run(t.Context(), []string{"list", "-dead_letter_directory", t.TempDir()}, &out, &out); err != nil || !strings.HasPrefix(out.String(), "no dead letters in ") {
+		t.Errorf("of none: %v, %s", err, out.String())
+	}
+	out.Reset()
+	if err := Run(t.Context(), []string{"show", "-dead_letter_directory", path}, &out, &out); err == nil || !strings.Contains(err.Error(), "4 of 5 letters") {
+		t.Errorf("showing what is broken: %v", err)
+	}
 	s := &directory{path}
 	heads, err := s.heads(t.Context())
 	if err != nil {

@@ -21,6 +21,7 @@ import (
 // show prints letters whole, values included.
 func show(ctx context.Context, w io.Writer, s sink, letters []*Head, messages map[messageKey]*Head, asJSON bool) error {
 	out := bufio.NewWriter(w)
+	failed := 0
 	for i, h := range letters {
 		if i > 0 && !asJSON {
 			_, _ = out.WriteString("\n")
@@ -28,6 +29,9 @@ func show(ctx context.Context, w io.Writer, s sink, letters []*Head, messages ma
 		stored, why := loadWhole(ctx, s, h, messages)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
+		}
+		if why != "" {
+			failed++
 		}
 		if asJSON {
 			if err := writeJSON(out, jsonOf(stored, why)); err != nil {
@@ -39,6 +43,9 @@ func show(ctx context.Context, w io.Writer, s sink, letters []*Head, messages ma
 		if err := out.Flush(); err != nil {
 			return err
 		}
+	}
+	if failed > 0 {
+		return fmt.Errorf("the messages of %d of %d letters can't be shown; beside \"broken\" is why", failed, len(letters))
 	}
 	return nil
 }

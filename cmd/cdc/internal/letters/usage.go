@@ -64,5 +64,6 @@ ID ends in how often it was replayed.
   -as_new                         leaves beamcdc_replay out: the replay is the newest change
                                   to those who go by the time of publishing
 
-Exit status: 0 done; 1 it could not run, or letters were refused or failed; 2 bad usage.
+Exit status: 0 done; 1 it could not run, or letters were refused or failed, or show could
+not show a letter's message (encrypted by another key, redacted, or broken); 2 bad usage.
 `
