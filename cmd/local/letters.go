@@ -61,33 +61,40 @@ func (s *system) topicLetters() ([]letter, error) {
 // shown returns what is shown of letters: of those that are encrypted what the
 // configuration's key opens, and of the redacted ones no data.
 func (s *system) shown(stored []deadletter.Stored) []letter {
+	forms := make([]string, len(stored)) // Open forgets them
 	for i := range stored {
+		forms[i] = stored[i].DataForm
 		if err := s.opener.Open(&stored[i]); err != nil {
 			stored[i].DataBase64 = nil
 		}
 	}
-	return lettersOf(stored)
+	return lettersOf(stored, forms)
 }
 
 // lettersOf returns what is shown of letters, those of messages that are stored by
-// themselves with their data.
-func lettersOf(stored []deadletter.Stored) []letter {
-	data := map[string][]byte{}
-	for _, s := range stored {
+// themselves with their data. forms are those in which they are stored.
+func lettersOf(stored []deadletter.Stored, forms []string) []letter {
+	type message struct {
+		data []byte
+		form string
+	}
+	messages := map[string]message{}
+	for i, s := range stored {
 		if s.Stage == deadletter.StageMessage {
-			data[s.MessageID] = s.DataBase64
+			messages[s.MessageID] = message{s.DataBase64, forms[i]}
 		}
 	}
 	var letters []letter
-	for _, s := range stored {
+	for i, s := range stored {
 		if s.Stage == deadletter.StageMessage {
 			continue
 		}
+		m := message{s.DataBase64, forms[i]}
 		if s.DataLeftOut {
-			s.DataBase64 = data[s.MessageID]
+			m = messages[s.MessageID]
 		}
 		letters = append(letters, letter{
-			Stage: s.Stage, Reason: s.Reason, Error: s.Error, Table: s.Table, Data: s.DataBase64, MessageID: s.MessageID,
+			Stage: s.Stage, Reason: s.Reason, Error: s.Error, Table: s.Table, Data: m.data, MessageID: s.MessageID, Form: m.form,
 		})
 	}
 	sortLetters(letters)

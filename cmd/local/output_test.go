@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"beamcdc/cmd/internal/direct"
+	"beamcdc/transforms/deadletter"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -79,6 +80,29 @@ func TestWriteCounts_words(t *testing.T) {
 		_ = out.Flush()
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("%+v: %q is not in\n%s", counts, want, text.String())
+		}
+	}
+}
+
+// People are told what is not stored as they are shown it.
+func TestWriteLetters_forms(t *testing.T) {
+	stored := []deadletter.Stored{
+		{Stage: "decode", MessageID: "m1", DataForm: deadletter.FormRedacted},
+		{Stage: "key", MessageID: "m2", DataForm: deadletter.FormEncrypted, DataBase64: []byte("sealed")},
+		{Stage: "encode", MessageID: "m3", DataLeftOut: true},
+		{Stage: deadletter.StageMessage, MessageID: "m3", DataBase64: []byte("plain")},
+	}
+	letters := new(system).shown(stored) // no key opens any
+	letters = append(letters, letter{Stage: "write", Data: []byte("opened"), Form: deadletter.FormEncrypted})
+	var text strings.Builder
+	out := bufio.NewWriter(&text)
+	writeLetters(out, letters, style{})
+	_ = out.Flush()
+	for _, want := range []string{
+		"\n    redacted: ", "\n    stored encrypted, by a key that doesn't open it\n", "\n    5 bytes: plain\n", "\n    6 bytes, stored encrypted: opened\n",
+	} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("%q is not in\n%s", want, text.String())
 		}
 	}
 }

@@ -39,6 +39,7 @@ type letter struct {
 	Table                string // "" when the message names none
 	Data                 []byte // of the message, as it was published
 	MessageID            string
+	Form                 string // deadletter.FormRedacted or FormEncrypted, as it is stored; "" as it was published
 }
 
 // writeJSON writes the result as one JSON object:

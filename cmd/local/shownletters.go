@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"beamcdc/transforms/deadletter"
 )
 
 // alike are dead letters that say the same: people are shown the first of them.
@@ -34,6 +36,21 @@ func grouped(letters []letter) []*alike {
 	return groups
 }
 
+// shownData is a letter's data, or why there is none, and that what is stored is another
+// text, where it is.
+func (l *letter) shownData() string {
+	text := plural(len(l.Data), "byte")
+	switch {
+	case l.Form == deadletter.FormRedacted:
+		return "redacted: nothing of the message is stored"
+	case l.Form == deadletter.FormEncrypted && l.Data == nil:
+		return "stored encrypted, by a key that doesn't open it"
+	case l.Form == deadletter.FormEncrypted:
+		text += ", stored encrypted"
+	}
+	return text + ": " + clip(string(l.Data), maxShownData)
+}
+
 func writeLetters(out *bufio.Writer, letters []letter, style style) {
 	if len(letters) == 0 {
 		return
@@ -51,7 +68,7 @@ func writeLetters(out *bufio.Writer, letters []letter, style style) {
 		// The reason stands before the error already.
 		text := strings.Replace(l.Error, ": "+l.Reason+": ", ": ", 1)
 		_, _ = fmt.Fprintf(out, "  %s%s  %s", times, style.bold(clip(l.Stage+": "+l.Reason, maxShownWidth)), clip(text, maxShownError))
-		_, _ = fmt.Fprintf(out, "\n    %s\n", style.dim(data+plural(len(l.Data), "byte")+": "+clip(string(l.Data), maxShownData)))
+		_, _ = fmt.Fprintf(out, "\n    %s\n", style.dim(data+l.shownData()))
 	}
 	if more > 0 {
 		_, _ = fmt.Fprintf(out, "  %s\n", style.dim(fmt.Sprintf("… and %s more; -output json has them", thousands(more))))

@@ -127,6 +127,9 @@ func (s *system) startServers(ctx context.Context) error {
 	}
 	if err == nil && s.options.DeadLetters.Topic != "" {
 		err = s.pubsub.CreateTopic(ctx, s.options.DeadLetters.Topic)
+		if err == nil && s.serve { // it has what is published after it was made
+			err = s.pubsub.CreateSubscription(ctx, s.lettersSubscription(), s.options.DeadLetters.Topic)
+		}
 	}
 	if err == nil {
 		s.bigquery, err = emulator.New(emulator.Options{Project: s.tableProject(), DB: s.db})
@@ -158,6 +161,15 @@ func (s *system) close() error {
 	return nil
 }
 
+// lettersSubscription is the subscription that shows the dead letters of a topic.
+func (s *system) lettersSubscription() string {
+	name := strings.Replace(s.options.DeadLetters.Topic, "/topics/", "/subscriptions/", 1)
+	if name == s.options.Source.Subscription {
+		name += "-letters"
+	}
+	return name
+}
+
 func (s *system) tellAddresses() {
 	var text strings.Builder
 	fmt.Fprintf(&text, "Pub/Sub           PUBSUB_EMULATOR_HOST=%s\n", s.pubsub.Addr)
@@ -165,6 +177,7 @@ func (s *system) tellAddresses() {
 	fmt.Fprintf(&text, "  read from       %s\n", s.options.Source.Subscription)
 	if topic := s.options.DeadLetters.Topic; topic != "" {
 		fmt.Fprintf(&text, "  dead letters    %s\n", topic)
+		fmt.Fprintf(&text, "    for ten minutes each: PUBSUB_EMULATOR_HOST=%s go run ./cmd/cdc dead-letters list -dead_letter_subscription %s\n", s.pubsub.Addr, s.lettersSubscription())
 	}
 	fmt.Fprintf(&text, "BigQuery          project %s\n", s.tableProject())
 	fmt.Fprintf(&text, "  REST            %s\n", s.bigquery.RESTAddr())

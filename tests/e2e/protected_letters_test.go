@@ -48,7 +48,7 @@ func TestDeadLetters_protected(t *testing.T) {
 				s.waitAcked(l)
 
 				// Whoever reads the sink sees why, and nothing of the message.
-				stored, err := json.Marshal(run(0, "show", "-dead_letter_data=keep", "-dead_letter_key="))
+				stored, err := json.Marshal(run(1, "show", "-dead_letter_data=keep", "-dead_letter_key="))
 				if err != nil || strings.Contains(string(stored), sentinel) || !strings.Contains(string(stored), "bad_value") {
 					t.Errorf("%v: stored is %s", err, stored)
 				}

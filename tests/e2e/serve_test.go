@@ -46,6 +46,7 @@ func TestServe(t *testing.T) {
 	said := bufio.NewReader(stderr)
 	host := readMatch(t, said, `PUBSUB_EMULATOR_HOST=(\S+)`)
 	topic := readMatch(t, said, `publish to +projects/demo/topics/(\S+)`)
+	letters := readMatch(t, said, `dead-letters list -dead_letter_subscription (\S+)`)
 	rows := readMatch(t, said, `shop\.orders +(http://\S+)`)
 
 	client, err := pubsub.NewClient(t.Context(), "demo", option.WithEndpoint(host), option.WithoutAuthentication(),
@@ -63,6 +64,19 @@ func TestServe(t *testing.T) {
 	for text := ""; !strings.Contains(text, `"placed"`); time.Sleep(20 * time.Millisecond) {
 		if text = get(ctx, t, rows); ctx.Err() != nil {
 			t.Fatalf("the row is not there after a minute: %s", text)
+		}
+	}
+
+	// A dead letter is seen by the command that was printed.
+	if _, err := client.Publisher(topic).Publish(t.Context(), &pubsub.Message{Data: []byte("{")}).Get(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for listed := ""; !strings.Contains(listed, `"bad_json"`); {
+		list := exec.CommandContext(ctx, binary(t, "cdc"), "dead-letters", "list", "-output", "json", "-wait", "1s", "-dead_letter_subscription", letters)
+		list.Env = append(os.Environ(), "PUBSUB_EMULATOR_HOST="+host)
+		text, err := list.CombinedOutput()
+		if listed = string(text); err != nil {
+			t.Fatalf("listing the dead letters: %v\n%s", err, listed)
 		}
 	}
 
