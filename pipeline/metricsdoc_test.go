@@ -263,13 +263,15 @@ no value of any row.
 ` + "`/healthz`" + ` answers 200 while the pipeline runs and messages move, or there are none, and 503 with
 a reason in its JSON
 
-- before the pipeline runs, and when the job has failed or ended;
+- at the start, until the configuration's checks are done and the job is started (` + "`starting: …`" + `),
+  and when the job has failed or ended;
 - when nothing was acked for ` + "`--unhealthy_after`" + ` (five minutes, and on top the window and the
   longest ` + "`fill.hold_for`" + `) though messages are outstanding, as when BigQuery is away;
 - when Pub/Sub was out of reach for as long.
 
-` + "`beamcdc_healthy`" + ` is the same as a metric. To start the process again mends little: it would
-wait for BigQuery again. Take 503 for a reason to wake somebody, rather.
+` + "`beamcdc_healthy`" + ` is the same as a metric. A job that was just started is healthy:
+that Pub/Sub or BigQuery is out of reach shows when that long has passed. To start the process
+again mends little: it would wait for BigQuery again. Take 503 for a reason to wake somebody, rather.
 
 ## Metrics
 
@@ -287,6 +289,10 @@ is the time that 99 of 100 rows take from their publishing to BigQuery's acknowl
 are in seconds there. A distribution that is no histogram is a summary without quantiles; the
 least and greatest value since the process began are gauges beside either, ` + "`…_min` and `…_max`" + `.
 Live metrics are the process's, asked for when they are scraped; no runner has them.
+
+A metric without labels is served as 0 from the start. One with labels is absent until it first
+counts, each combination of labels by itself, so that an alert must take absence for 0; so are gauges
+until they are set, and ` + "`…_min` and `…_max`" + `. Beside them ` + "`/metrics`" + ` has the Go runtime's and the process's own, ` + "`go_…` and `process_…`" + `.
 
 A bundle that fails counts nothing, and is counted when it is repeated. What the process counted
 counts from its start.

@@ -21,6 +21,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 )
 
@@ -52,6 +53,20 @@ var errUsage = errors.New("bad usage")
 
 func main() {
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// withoutCredentials is what follows an error of Google's libraries that found none: who
+// has emulators needs none.
+const withoutCredentials = `cdc: for Google Cloud run "gcloud auth application-default login", or set GOOGLE_APPLICATION_CREDENTIALS;
+cdc: for emulators set PUBSUB_EMULATOR_HOST=HOST:PORT, and give -bigquery_rest_endpoint URL (some commands: and -bigquery_grpc_endpoint HOST:PORT)
+`
+
+// advice is what to do about an error, "" where the error says it.
+func advice(err error) string {
+	if strings.Contains(err.Error(), "could not find default credentials") { // the libraries have no type for it
+		return withoutCredentials
+	}
+	return ""
 }
 
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
@@ -98,6 +113,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return 2
 	default:
 		_, _ = fmt.Fprintf(stderr, "cdc: %v\n", err)
+		_, _ = io.WriteString(stderr, advice(err))
 		return 1
 	}
 }
