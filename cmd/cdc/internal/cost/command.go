@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"os"
 	"slices"
 	"strconv"
@@ -172,6 +173,14 @@ func (q *request) check() (err error) {
 			return fmt.Errorf("-table_bytes %q: %w", text, err)
 		}
 	}
+	// What is no number passes all comparisons below, and would be a bill of 0.00.
+	for name, n := range map[string]float64{
+		"-rate": q.rate, "-row_bytes": q.rowBytes, "-keys": q.keys, "-queries": q.model.Queries, "-query_share": q.model.QueryShare,
+	} {
+		if !(math.Abs(n) <= 1e18) {
+			return fmt.Errorf("%s %v is no number that anything has", name, n)
+		}
+	}
 	switch m := &q.model; {
 	case (q.rate > 0) == (len(q.messages) > 0):
 		return errors.New("give one of -messages and -rate")
@@ -207,10 +216,10 @@ func parseSize(text string) (float64, error) {
 		}
 	}
 	n, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
-	if err != nil || !(n >= 0) || n > 1e18 {
+	if n *= unit; err != nil || !(n >= 0) || n > 1e18 {
 		return 0, errors.New("write bytes, or a number with KiB, MiB, GiB or TiB")
 	}
-	return n * unit, nil
+	return n, nil
 }
 
 // traffic returns what the tables get, and how large they are.
@@ -218,8 +227,8 @@ func (q *request) traffic(ctx context.Context, o *pipeline.Options, stdin io.Rea
 	if q.rate > 0 {
 		t := given(q.rate, q.rowBytes, q.keys)
 		t.Table, t.Origin = "one table", "-table_bytes"
-		t.Baseline = q.baselines[""]
-		if t.Baseline == 0 {
+		var given bool
+		if t.Baseline, given = q.baselines[""]; !given { // an empty table has 0
 			return nil, nil, UsageError{errors.New("-rate needs -table_bytes: how many bytes the table has")}
 		}
 		return []Traffic{t}, []string{fmt.Sprintf("given: %v rows a second of %v bytes, of %v keys", q.rate, q.rowBytes, q.keys)}, nil

@@ -115,16 +115,23 @@ func TestRun_printPrices(t *testing.T) {
 
 func TestRun_usage(t *testing.T) {
 	for name, args := range map[string][]string{
-		"nothing":          {},
-		"both":             append(sampleArgs, "-rate", "1"),
-		"no size of a row": {"-rate", "1", "-table_bytes", "1GiB"},
-		"no size":          {"-rate", "1", "-row_bytes", "1"},
-		"no configuration": {"-messages", "../../../../examples/shop/messages.jsonl"},
-		"no size, offline": append(sampleArgs, "-offline"),
-		"a bad window":     {"-rate", "1", "-row_bytes", "1", "-table_bytes", "1GiB", "-windows", "0s"},
-		"a bad share":      {"-rate", "1", "-row_bytes", "1", "-table_bytes", "1GiB", "-query_share", "2"},
-		"no such prices":   {"-rate", "1", "-row_bytes", "1", "-table_bytes", "1GiB", "-prices", "testdata/none.yaml"},
-		"an argument":      {"orders"},
+		"nothing":                   {},
+		"both":                      append(sampleArgs, "-rate", "1"),
+		"no size of a row":          {"-rate", "1", "-table_bytes", "1GiB"},
+		"no size":                   {"-rate", "1", "-row_bytes", "1"},
+		"no configuration":          {"-messages", "../../../../examples/shop/messages.jsonl"},
+		"no size, offline":          append(sampleArgs, "-offline"),
+		"a bad window":              {"-rate", "1", "-row_bytes", "1", "-table_bytes", "1GiB", "-windows", "0s"},
+		"a bad share":               {"-rate", "1", "-row_bytes", "1", "-table_bytes", "1GiB", "-query_share", "2"},
+		"no share":                  {"-rate", "1", "-row_bytes", "1", "-table_bytes", "1GiB", "-query_share", "NaN"},
+		"no rate":                   {"-rate", "Inf", "-row_bytes", "1", "-table_bytes", "1GiB"},
+		"no row":                    {"-rate", "1", "-row_bytes", "NaN", "-table_bytes", "1GiB"},
+		"no keys":                   {"-rate", "1", "-row_bytes", "1", "-keys", "NaN", "-table_bytes", "1GiB"},
+		"no queries":                {"-rate", "1", "-row_bytes", "1", "-queries", "NaN", "-table_bytes", "1GiB"},
+		"too large":                 {"-rate", "1", "-row_bytes", "1", "-table_bytes", "1e18TiB"},
+		"prices that are no number": {"-rate", "1", "-row_bytes", "1", "-table_bytes", "1GiB", "-prices", "testdata/nan.yaml"},
+		"no such prices":            {"-rate", "1", "-row_bytes", "1", "-table_bytes", "1GiB", "-prices", "testdata/none.yaml"},
+		"an argument":               {"orders"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			out, err := runs(t, args...)
@@ -132,5 +139,12 @@ func TestRun_usage(t *testing.T) {
 				t.Errorf("%v, printed %q; want a UsageError alone", err, out)
 			}
 		})
+	}
+}
+
+// An empty table's size is a size.
+func TestRun_emptyTable(t *testing.T) {
+	if out, err := runs(t, "-rate", "1", "-row_bytes", "1", "-table_bytes", "0"); err != nil || out == "" {
+		t.Errorf("%v, printed %q", err, out)
 	}
 }

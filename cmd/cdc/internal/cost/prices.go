@@ -5,6 +5,7 @@ import (
 	_ "embed" // of the list prices
 	"errors"
 	"fmt"
+	"math"
 	"os"
 
 	"github.com/goccy/go-yaml"
@@ -56,9 +57,9 @@ func readPrices(file string) (Prices, error) {
 	if err := yaml.NewDecoder(bytes.NewReader(text), yaml.Strict()).Decode(&p); err != nil {
 		return Prices{}, fmt.Errorf("%s: %w", name, err)
 	}
-	for _, n := range []float64{p.Write.PerGiB, p.Write.FreeGiB, p.OnDemand.PerTiB, p.OnDemand.FreeTiB} {
-		if n < 0 {
-			return Prices{}, fmt.Errorf("%s: a price or a free amount is negative", name)
+	for _, n := range []float64{p.Write.PerGiB, p.Write.FreeGiB, p.OnDemand.PerTiB, p.OnDemand.FreeTiB, p.Hours} {
+		if !(n >= 0) || math.IsInf(n, 0) {
+			return Prices{}, fmt.Errorf("%s: a price, a free amount or hours_per_month is negative or no number", name)
 		}
 	}
 	if p.Hours <= 0 || p.Currency == "" {
