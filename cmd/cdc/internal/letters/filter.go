@@ -36,7 +36,8 @@ func (f *filter) why(letters []*Head, sink string) string {
 	if len(letters) == 0 {
 		return "no dead letters in " + sink
 	}
-	text := fmt.Sprintf("none of the %d dead letters in %s matches", len(letters), sink)
+	var text strings.Builder
+	fmt.Fprintf(&text, "none of the %d dead letters in %s matches", len(letters), sink)
 	for _, word := range []struct {
 		name   string
 		wanted []string
@@ -54,11 +55,11 @@ func (f *filter) why(letters []*Head, sink string) string {
 		slices.Sort(there)
 		for _, wanted := range word.wanted {
 			if !slices.Contains(there, wanted) {
-				text += fmt.Sprintf("; none has the %s %q, but %s", word.name, wanted, strings.Join(there, ", "))
+				fmt.Fprintf(&text, "; none has the %s %q, but %s", word.name, wanted, strings.Join(there, ", "))
 			}
 		}
 	}
-	return safe(text)
+	return safe(text.String())
 }
 
 // sameTable reports whether a table is the wanted one, named in full or by its last

@@ -255,6 +255,16 @@ func TestReplay(t *testing.T) {
 	}
 }
 
+// Messages of one ID that were published at different times are two: an embedded Pub/Sub
+// gives an ID again in its next process.
+func TestByMessage_sameID(t *testing.T) {
+	first, second := head("m33", "key", "bad_value", "", time.Hour), head("m33", "key", "bad_value", "", time.Minute)
+	other := head("m33", "write", "row_too_large", "", time.Hour)
+	if got := byMessage([]*Head{first, second, other}); len(got) != 2 || len(got[0]) != 2 || got[1][0] != second {
+		t.Errorf("%d groups: %v", len(got), got)
+	}
+}
+
 // What isn't a letter keeps nobody from those that are.
 func TestDirectory_hostile(t *testing.T) {
 	path := t.TempDir()
