@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 
 	"beamcdc/cmd/cdc/internal/configured"
@@ -68,7 +69,7 @@ func Run(ctx context.Context, args []string, stdout io.Writer) error {
 		return UsageError{errors.New("-days, -hours, -recent_minutes and -baseline_hours must be 1 or more")}
 	case max(q.Days, q.Hours/24, q.BaselineHours/24) > keptDays:
 		return UsageError{fmt.Errorf("BigQuery keeps %d days of that", keptDays)}
-	case q.Fraction < 0 || q.Fraction > 1:
+	case math.IsNaN(q.Fraction) || q.Fraction < 0 || q.Fraction > 1:
 		return UsageError{errors.New("-fraction must be between 0 and 1")}
 	}
 	q.Tables = flags.Args()

@@ -3,6 +3,7 @@ package status
 import (
 	"encoding/json"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -239,5 +240,13 @@ func TestRun_badUsage(t *testing.T) {
 	var out strings.Builder
 	if err := Run(t.Context(), []string{"-h"}, &out); err != nil || out.String() != usage {
 		t.Errorf("%v: %s", err, out.String())
+	}
+}
+
+// No comparison holds of NaN, and no rate would be below that fraction of a baseline.
+func TestRun_fractionIsNoNumber(t *testing.T) {
+	err := Run(t.Context(), []string{"-config", "none", "-fraction", "NaN"}, io.Discard)
+	if err == nil || !strings.Contains(err.Error(), "-fraction must be") {
+		t.Errorf("%v", err)
 	}
 }
