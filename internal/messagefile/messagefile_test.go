@@ -28,6 +28,10 @@ func TestReadMessages(t *testing.T) {
 		},
 		"base64":    {`{"data_base64": "AP8="}`, []*pubsubpb.PubsubMessage{{Data: []byte{0, 0xff}}}},
 		"tombstone": {`{"data_base64": "", "ordering_key": "{\"id\":7}"}`, []*pubsubpb.PubsubMessage{{OrderingKey: `{"id":7}`}}},
+		"nulls": {
+			`{"data_base64": null, "attributes": null, "ordering_key": null}`,
+			[]*pubsubpb.PubsubMessage{{}},
+		},
 		"attributes": {
 			`{"attributes": {"a": "1", "b": "é\n"}, "data": {}, "ordering_key": "k"}`,
 			[]*pubsubpb.PubsubMessage{{Data: []byte("{}"), Attributes: map[string]string{"a": "1", "b": "é\n"}, OrderingKey: "k"}},
