@@ -178,7 +178,11 @@ func TestHistory_Replay(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		c.at(0)
 		if err := e.DropTable(t.Context(), testRef("t")); err == nil {
-			e.catalog.dropped[0].at = 0 // goes with the next one
+			e.catalog.ddl.Lock()
+			for i := range e.catalog.dropped { // one, unless a background apply was quicker
+				e.catalog.dropped[i].at = 0 // goes with the next one
+			}
+			e.catalog.ddl.Unlock()
 		}
 		table := historyTable(t, e, true)
 		var states [][]string
