@@ -82,13 +82,28 @@ func (c *Catalog) rowsQuery(t *table.Table, keys [][]change.Value) (*bigquery.Qu
 		}
 		conditions = append(conditions, "("+strings.Join(equal, " AND ")+")")
 	}
-	q := c.client.Query("SELECT * FROM `" + t.Name.String() + "` WHERE " + strings.Join(conditions, " OR "))
+	q := c.client.Query("SELECT " + starOf(t) + " FROM `" + t.Name.String() + "` WHERE " + strings.Join(conditions, " OR "))
 	q.Parameters = parameters
 	q.DisableQueryCache = true
 	if q.ProjectID = c.config.Project; q.ProjectID == "" {
 		q.ProjectID = t.Name.Project
 	}
 	return q, nil
+}
+
+// starOf selects all columns, INTERVALs as text: Google's client drops the sign of one
+// that begins with -0.
+func starOf(t *table.Table) string {
+	var casts []string
+	for i := range t.Columns {
+		if c := &t.Columns[i]; c.Type == table.Interval && c.Mode != table.Repeated {
+			casts = append(casts, "CAST(`"+c.Name+"` AS STRING) AS `"+c.Name+"`")
+		}
+	}
+	if casts == nil {
+		return "*"
+	}
+	return "* REPLACE (" + strings.Join(casts, ", ") + ")"
 }
 
 func columnType(t *table.Table, name string) table.Type {

@@ -244,7 +244,7 @@ func (c *Catalog) Left(ctx context.Context, view table.Name, f Fence) (*Left, er
 func (l *Left) Rows(ctx context.Context) iter.Seq2[[]change.Column, error] {
 	return func(yield func([]change.Column, error) bool) {
 		name := l.From.Name
-		q := l.catalog.client.Query(fmt.Sprintf("SELECT * FROM `%v` WHERE %s > @truncated", name, table.SequenceColumn))
+		q := l.catalog.client.Query(fmt.Sprintf("SELECT %s FROM `%v` WHERE %s > @truncated", starOf(l.From), name, table.SequenceColumn))
 		q.Parameters = []bigquery.QueryParameter{{Name: "truncated", Value: l.Truncated.Padded()}}
 		q.DisableQueryCache = true
 		if q.ProjectID = l.catalog.config.Project; q.ProjectID == "" {
