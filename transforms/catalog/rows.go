@@ -41,7 +41,7 @@ func (c *Catalog) Rows(ctx context.Context, t *table.Table, keys [][]change.Valu
 		case err != nil:
 			return nil, classify(t.Name, "reading rows", err)
 		}
-		row, err := columnsOf(t.Name, all.Schema, values)
+		row, err := columnsOf(t, all.Schema, values)
 		if err != nil {
 			return nil, err
 		}
@@ -49,17 +49,50 @@ func (c *Catalog) Rows(ctx context.Context, t *table.Table, keys [][]change.Valu
 	}
 }
 
-// columnsOf returns a row as a query of the table gave it.
-func columnsOf(name table.Name, schema bigquery.Schema, values []bigquery.Value) ([]change.Column, error) {
+// columnsOf returns a row as a query of the table's [table.Table.Star] gave it.
+func columnsOf(t *table.Table, schema bigquery.Schema, values []bigquery.Value) ([]change.Column, error) {
 	row := make([]change.Column, len(values))
 	for i, v := range values {
 		row[i].Name = schema[i].Name
 		var err error
 		if row[i].Value, err = rowValue(schema[i], v); err != nil {
-			return nil, permanently(name, "table %v: reading a row: column %s: %w", name, schema[i].Name, err)
+			return nil, permanently(t.Name, "table %v: reading a row: column %s: %w", t.Name, schema[i].Name, err)
+		}
+		if c := column(t.Columns, row[i].Name); c != nil {
+			row[i].Value = withIntervals(c, row[i].Value)
 		}
 	}
 	return row, nil
+}
+
+func column(columns []table.Column, name string) *table.Column {
+	for i := range columns {
+		if strings.EqualFold(columns[i].Name, name) {
+			return &columns[i]
+		}
+	}
+	return nil
+}
+
+// withIntervals returns a value whose INTERVALs were read as text with INTERVALs.
+func withIntervals(c *table.Column, v change.Value) change.Value {
+	switch elements := v.Elems(); {
+	case v.Kind() == change.KindArray:
+		element := *c
+		element.Mode = table.Nullable
+		for i := range elements {
+			elements[i].Value = withIntervals(&element, elements[i].Value)
+		}
+	case v.Kind() == change.KindStruct:
+		for i := range elements {
+			if field := column(c.Fields, elements[i].Name); field != nil {
+				elements[i].Value = withIntervals(field, elements[i].Value)
+			}
+		}
+	case c.Type == table.Interval && v.Kind() == change.KindString:
+		return change.Interval(v.Text())
+	}
+	return v
 }
 
 func (c *Catalog) rowsQuery(t *table.Table, keys [][]change.Value) (*bigquery.Query, error) {
@@ -82,7 +115,7 @@ func (c *Catalog) rowsQuery(t *table.Table, keys [][]change.Value) (*bigquery.Qu
 		}
 		conditions = append(conditions, "("+strings.Join(equal, " AND ")+")")
 	}
-	q := c.client.Query("SELECT " + starOf(t) + " FROM `" + t.Name.String() + "` WHERE " + strings.Join(conditions, " OR "))
+	q := c.client.Query("SELECT " + t.Star() + " FROM `" + t.Name.String() + "` WHERE " + strings.Join(conditions, " OR "))
 	q.Parameters = parameters
 	q.DisableQueryCache = true
 	if q.ProjectID = c.config.Project; q.ProjectID == "" {
@@ -91,26 +124,9 @@ func (c *Catalog) rowsQuery(t *table.Table, keys [][]change.Value) (*bigquery.Qu
 	return q, nil
 }
 
-// starOf selects all columns, INTERVALs as text: Google's client drops the sign of one
-// that begins with -0.
-func starOf(t *table.Table) string {
-	var casts []string
-	for i := range t.Columns {
-		if c := &t.Columns[i]; c.Type == table.Interval && c.Mode != table.Repeated {
-			casts = append(casts, "CAST(`"+c.Name+"` AS STRING) AS `"+c.Name+"`")
-		}
-	}
-	if casts == nil {
-		return "*"
-	}
-	return "* REPLACE (" + strings.Join(casts, ", ") + ")"
-}
-
 func columnType(t *table.Table, name string) table.Type {
-	for i := range t.Columns {
-		if strings.EqualFold(t.Columns[i].Name, name) {
-			return t.Columns[i].Type
-		}
+	if c := column(t.Columns, name); c != nil {
+		return c.Type
 	}
 	return table.String
 }
@@ -141,7 +157,7 @@ func keyParameter(v change.Value) (parameter any, cast bool) {
 }
 
 // rowValue returns a column's or field's value as the query gave it, in the one form
-// that its type gives it.
+// that its type gives it. INTERVALs are still text.
 func rowValue(f *bigquery.FieldSchema, v bigquery.Value) (change.Value, error) {
 	if f.Repeated {
 		list, ok := v.([]bigquery.Value)
@@ -169,8 +185,6 @@ func rowValue(f *bigquery.FieldSchema, v bigquery.Value) (change.Value, error) {
 	case civil.Time:
 		midnight := civil.DateTime{Date: civil.Date{Year: 1970, Month: time.January, Day: 1}, Time: v}
 		return change.Time(midnight.In(time.UTC).UnixMicro()), nil
-	case *bigquery.IntervalValue:
-		return change.Interval(v.String()), nil
 	case *big.Rat:
 		return keyValue(v)
 	case string:
@@ -192,5 +206,5 @@ func rowValue(f *bigquery.FieldSchema, v bigquery.Value) (change.Value, error) {
 		}
 		return change.Struct(fields), nil
 	}
-	return keyValue(v) // int64, bool, dates and times; a RANGE is an error
+	return keyValue(v) // int64, bool, dates and times; a RANGE is an error, and so is an INTERVAL that is none yet
 }

@@ -244,7 +244,7 @@ func (c *Catalog) Left(ctx context.Context, view table.Name, f Fence) (*Left, er
 func (l *Left) Rows(ctx context.Context) iter.Seq2[[]change.Column, error] {
 	return func(yield func([]change.Column, error) bool) {
 		name := l.From.Name
-		q := l.catalog.client.Query(fmt.Sprintf("SELECT %s FROM `%v` WHERE %s > @truncated", starOf(l.From), name, table.SequenceColumn))
+		q := l.catalog.client.Query(fmt.Sprintf("SELECT %s FROM `%v` WHERE %s > @truncated", l.From.Star(), name, table.SequenceColumn))
 		q.Parameters = []bigquery.QueryParameter{{Name: "truncated", Value: l.Truncated.Padded()}}
 		q.DisableQueryCache = true
 		if q.ProjectID = l.catalog.config.Project; q.ProjectID == "" {
@@ -264,7 +264,7 @@ func (l *Left) Rows(ctx context.Context) iter.Seq2[[]change.Column, error] {
 				yield(nil, classify(name, "reading its rows", err))
 				return
 			}
-			row, err := columnsOf(name, rows.Schema, values)
+			row, err := columnsOf(l.From, rows.Schema, values)
 			if !yield(row, err) || err != nil {
 				return
 			}

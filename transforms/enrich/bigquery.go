@@ -29,11 +29,15 @@ func readBigQuery(ctx context.Context, c Config, l *table.Lookup, names []string
 		return fmt.Errorf("creating BigQuery's client: %w", err)
 	}
 	defer func() { _ = client.Close() }() // nothing is under way
-	text, err := selection(c.Project, l, names)
+	selected, err := newSelection(c.Project, l, names)
 	if err != nil {
 		return err
 	}
-	rows, err := client.Query(text).Read(ctx)
+	intervals, err := selected.intervalsAsText(ctx, client)
+	if err != nil {
+		return err
+	}
+	rows, err := client.Query(selected.String()).Read(ctx)
 	if err != nil {
 		return err
 	}
@@ -55,6 +59,9 @@ func readBigQuery(ctx context.Context, c Config, l *table.Lookup, names []string
 			if values[i], err = fromBigQuery(v, fieldType); err != nil {
 				return fmt.Errorf("column %s: %w", names[i], err)
 			}
+			if intervals[i] && !values[i].IsNull() {
+				values[i] = change.Interval(values[i].Text())
+			}
 		}
 		if err := each(values); err != nil {
 			return err
@@ -62,24 +69,59 @@ func readBigQuery(ctx context.Context, c Config, l *table.Lookup, names []string
 	}
 }
 
-// selection returns the query for the columns, in their order.
-func selection(project string, l *table.Lookup, names []string) (string, error) {
-	columns := make([]string, len(names))
-	for i, name := range names {
+// selection is a query of columns, in their order; a column may be asked for twice.
+type selection struct {
+	columns []string // as GoogleSQL's expressions
+	from    string
+}
+
+func newSelection(project string, l *table.Lookup, names []string) (*selection, error) {
+	s := &selection{from: "(\n" + strings.TrimRight(strings.TrimSpace(l.Query), ";") + "\n)"}
+	for _, name := range names {
 		if strings.ContainsAny(name, "`\\\n") {
-			return "", fmt.Errorf("column %.100q has a name that can't be quoted", name)
+			return nil, fmt.Errorf("column %.100q has a name that can't be quoted", name)
 		}
-		columns[i] = fmt.Sprintf("`%s` AS c%d", name, i) // a column may be asked for twice
+		s.columns = append(s.columns, "`"+name+"`")
 	}
-	from := "(\n" + strings.TrimRight(strings.TrimSpace(l.Query), ";") + "\n)"
 	if l.Table != "" {
 		name, err := table.ParseName(l.Table, project)
 		if err != nil {
-			return "", err
+			return nil, err
 		}
-		from = "`" + name.String() + "`"
+		s.from = "`" + name.String() + "`"
 	}
-	return "SELECT " + strings.Join(columns, ", ") + " FROM " + from, nil
+	return s, nil
+}
+
+func (s *selection) String() string {
+	named := make([]string, len(s.columns))
+	for i, column := range s.columns {
+		named[i] = fmt.Sprintf("%s AS c%d", column, i)
+	}
+	return "SELECT " + strings.Join(named, ", ") + " FROM " + s.from
+}
+
+// intervalsAsText makes the query give INTERVALs as text ([table.Column.Readable] has
+// why), and returns which columns are such. A dry run tells the columns' types, which
+// BigQuery doesn't bill.
+func (s *selection) intervalsAsText(ctx context.Context, client *bigquery.Client) ([]bool, error) {
+	q := client.Query(s.String())
+	q.DryRun = true
+	job, err := q.Run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	intervals := make([]bool, len(s.columns))
+	statistics, ok := job.LastStatus().Statistics.Details.(*bigquery.QueryStatistics)
+	if !ok || len(statistics.Schema) != len(s.columns) {
+		return nil, fmt.Errorf("BigQuery doesn't tell the types of the %d columns", len(s.columns))
+	}
+	for i, field := range statistics.Schema {
+		if field.Type == bigquery.IntervalFieldType && !field.Repeated {
+			intervals[i], s.columns[i] = true, (&table.Column{Type: table.Interval}).Readable(s.columns[i])
+		}
+	}
+	return intervals, nil
 }
 
 // fromBigQuery returns a value of BigQuery's client.
@@ -112,8 +154,6 @@ func fromBigQuery(v bigquery.Value, of bigquery.FieldType) (change.Value, error)
 		return change.Time(microsOf(v)), nil
 	case civil.DateTime:
 		return change.DateTime(v.Date.In(time.UTC).UnixMicro() + microsOf(v.Time)), nil
-	case *bigquery.IntervalValue:
-		return change.Interval(v.String()), nil
 	}
 	return change.Value{}, fmt.Errorf("its type %s is none that a lookup takes", of)
 }

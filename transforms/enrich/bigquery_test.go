@@ -140,6 +140,11 @@ func TestReadBigQuery_types(t *testing.T) {
 		{"TIMESTAMP", "TIMESTAMP '2025-03-09 08:07:06.503001+00'", change.Timestamp(1_741_507_626_503_001)},
 		{"TIMESTAMP", "TIMESTAMP '1969-12-31 23:59:59.999999+00'", change.Timestamp(-1)},
 		{"JSON", `JSON '{"a":[1,2.5]}'`, change.JSON(`{"a":[1,2.5]}`)},
+		// Google's client would make 0-1 of the first and -4:5:6.-7 of the third.
+		{"INTERVAL", "CAST('-0-1 0 0:0:0' AS INTERVAL)", change.Interval("-0-1 0 0:0:0")},
+		{"INTERVAL", "CAST('0-0 0 -0:0:1' AS INTERVAL)", change.Interval("0-0 0 -0:0:1")},
+		{"INTERVAL", "CAST('1-2 -3 -4:5:6.7' AS INTERVAL)", change.Interval("1-2 -3 -4:5:6.700")},
+		{"INTERVAL", "NULL", change.Null()},
 		{"INT64", "NULL", change.Null()},
 		{"NUMERIC", "NULL", change.Null()},
 	}

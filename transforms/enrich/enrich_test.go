@@ -159,12 +159,12 @@ func TestSelection(t *testing.T) {
 		{table.Lookup{Table: "shop.customers"}, "SELECT `id` AS c0, `name` AS c1 FROM `demo.shop.customers`"},
 		{table.Lookup{Query: "SELECT 1 AS id; \n"}, "SELECT `id` AS c0, `name` AS c1 FROM (\nSELECT 1 AS id\n)"},
 	} {
-		got, err := selection("demo", &c.lookup, []string{"id", "name"})
-		if err != nil || got != c.want {
+		got, err := newSelection("demo", &c.lookup, []string{"id", "name"})
+		if err != nil || got.String() != c.want {
 			t.Errorf("%s, %v, want %s", got, err, c.want)
 		}
 	}
-	if _, err := selection("demo", &table.Lookup{Table: "a.b"}, []string{"a`b"}); err == nil {
+	if _, err := newSelection("demo", &table.Lookup{Table: "a.b"}, []string{"a`b"}); err == nil {
 		t.Error("a name that can't be quoted is")
 	}
 }
