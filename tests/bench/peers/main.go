@@ -1,8 +1,8 @@
 // Command peers measures the pipeline beside other ways to do its work, in turns: Beam's
-// Java SDK (java) and the program that one writes at first (plain). Each is a process of
-// its own, and stopped (SIGSTOP) while it isn't its turn. All get the same messages from
-// the same Pub/Sub and write to the same kind of BigQuery, a server of this process for
-// each that counts rows, or the emulator.
+// Java SDK (java), its Python SDK (python) and the program that one writes at first
+// (plain). Each is a process of its own, or several, and stopped (SIGSTOP) while it isn't
+// its turn. All get the same messages from the same Pub/Sub and write to the same kind of
+// BigQuery, a server of this process for each that counts rows, or the emulator.
 //
 //	go run ./tests/bench/peers               # rates and processor time
 //	go run ./tests/bench/peers -emulator     # the same, into the emulator
@@ -48,7 +48,7 @@ func main() {
 	flag.DurationVar(&s.window, "window", time.Second, "our window")
 	flag.BoolVar(&s.emulator, "emulator", false, "write to the emulator, not to servers that only count")
 	flag.BoolVar(&s.start, "start", false, "measure the start: a turn is a process, from its start to its first row")
-	flag.StringVar(&s.programs, "programs", "ours,plain,java,java-unchecked", "which of "+strings.Join(names(), ", ")+"; the first is what the others are compared with")
+	flag.StringVar(&s.programs, "programs", "ours,plain,java,java-unchecked,python", "which of "+strings.Join(names(), ", ")+"; the first is what the others are compared with")
 	flag.DurationVar(&s.patience, "patience", 10*time.Minute, "how long a turn may take")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -119,16 +119,16 @@ func measureRates(ctx context.Context, s *settings, directory string, chosen []p
 			fmt.Printf("round %d, %s: %v\n", round-s.warmup+1, p.name, t)
 		}
 	}
-	fmt.Printf("\n%d rounds of turns of %d messages; medians (least to most)\n", s.rounds, s.messages)
-	first := turns[0]
+	fmt.Printf("\n%d rounds of turns of %d messages; medians (least to most)\n\n", s.rounds, s.messages)
+	first, name := turns[0], chosen[0].name
+	fmt.Printf("| | messages/s | processor time a message | most memory | %s is so many times as fast | and takes one part in so many of the processor time |\n|---|---|---|---|---|---|\n", name)
 	for i := range chosen {
-		fmt.Printf("%-16s %8.0f messages/s, %7.1f µs of processor time a message, %4.0f MB", chosen[i].name,
-			median(each(turns[i], turn.rate)), median(each(turns[i], turn.micros)), median(each(turns[i], func(t turn) float64 { return float64(t.peak) / 1e6 })))
+		faster, lighter := "", ""
 		if i > 0 {
-			fmt.Printf("; %s is %s times as fast and takes 1/%s of the processor time", chosen[0].name,
-				spread(first, turns[i], turn.rate), spread(turns[i], first, turn.micros))
+			faster, lighter = spread(first, turns[i], turn.rate), spread(turns[i], first, turn.micros)
 		}
-		fmt.Println()
+		fmt.Printf("| %s | %.0f | %.1f µs | %.0f MB | %s | %s |\n", chosen[i].name,
+			median(each(turns[i], turn.rate)), median(each(turns[i], turn.micros)), median(each(turns[i], turn.megabytes)), faster, lighter)
 	}
 	return nil
 }
@@ -157,14 +157,14 @@ func measureStarts(ctx context.Context, s *settings, directory string, chosen []
 			}
 		}
 	}
-	fmt.Printf("\n%d rounds; medians (least to most)\n", s.rounds)
+	fmt.Printf("\n%d rounds; medians (least to most)\n\n", s.rounds)
+	fmt.Printf("| | from its start to its first row | memory | times %s's |\n|---|---|---|---|\n", chosen[0].name)
 	for i := range chosen {
-		fmt.Printf("%-16s %5.2f s from its start to its first row, %4.0f MB", chosen[i].name, median(each(turns[i], turn.seconds)),
-			median(each(turns[i], func(t turn) float64 { return float64(t.peak) / 1e6 })))
+		times := ""
 		if i > 0 {
-			fmt.Printf("; %s times %s's", spread(turns[i], turns[0], turn.seconds), chosen[0].name)
+			times = spread(turns[i], turns[0], turn.seconds)
 		}
-		fmt.Println()
+		fmt.Printf("| %s | %.2f s | %.0f MB | %s |\n", chosen[i].name, median(each(turns[i], turn.seconds)), median(each(turns[i], turn.megabytes)), times)
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -52,7 +53,7 @@ func start(ctx context.Context, s *settings, directory string, of *program) (p *
 	p.process = of.command(p, s, directory)
 	p.process.Stdout, p.process.Stderr = output, output
 	p.process.Env = append(os.Environ(), "TMPDIR="+filepath.Dir(p.output))
-	endWithUs(p.process)
+	group(p.process)
 	p.started = time.Now()
 	if err := p.process.Start(); err != nil {
 		p.feed.Close()
@@ -65,7 +66,7 @@ func start(ctx context.Context, s *settings, directory string, of *program) (p *
 
 // end ends the program at once.
 func (p *peer) end() {
-	_ = p.process.Process.Kill()      // it may have ended
+	_ = p.signal(syscall.SIGKILL)     // it may have ended
 	if err := <-p.ended; err == nil { // else it was killed
 		fmt.Printf("%s had ended by itself\n", p.name)
 	}
@@ -77,13 +78,14 @@ func (p *peer) end() {
 type turn struct {
 	messages int
 	elapsed  time.Duration
-	cpu      time.Duration // of the program's process
-	peak     int64         // the most memory that the process ever had resident, in bytes
+	cpu      time.Duration // of the program's processes
+	peak     int64         // the most memory that they ever had resident, added up, in bytes
 }
 
-func (t turn) rate() float64    { return float64(t.messages) / t.elapsed.Seconds() }
-func (t turn) micros() float64  { return t.cpu.Seconds() * 1e6 / float64(t.messages) }
-func (t turn) seconds() float64 { return t.elapsed.Seconds() }
+func (t turn) rate() float64      { return float64(t.messages) / t.elapsed.Seconds() }
+func (t turn) micros() float64    { return t.cpu.Seconds() * 1e6 / float64(t.messages) }
+func (t turn) seconds() float64   { return t.elapsed.Seconds() }
+func (t turn) megabytes() float64 { return float64(t.peak) / 1e6 }
 
 func (t turn) String() string {
 	return fmt.Sprintf("%.0f messages/s, %.1f µs of processor time a message", t.rate(), t.micros())
@@ -91,11 +93,12 @@ func (t turn) String() string {
 
 // turn lets the program go on until it has written the messages of a turn, and stops it.
 func (p *peer) turn(ctx context.Context, s *settings) (t turn, err error) {
-	if err := p.process.Process.Signal(syscall.SIGCONT); err != nil {
+	if err := p.signal(syscall.SIGCONT); err != nil {
 		return t, fmt.Errorf("%s: %w", p.name, err)
 	}
-	defer func() { _ = p.process.Process.Signal(syscall.SIGSTOP) }() // the next turn finds out
-	busy, start := p.cpu(), time.Now()
+	defer func() { _ = p.signal(syscall.SIGSTOP) }() // the next turn finds out
+	busy, _ := p.used()
+	start := time.Now()
 	p.feed.Release(p.messages)
 	look := time.NewTicker(5 * time.Millisecond)
 	defer look.Stop()
@@ -112,7 +115,9 @@ func (p *peer) turn(ctx context.Context, s *settings) (t turn, err error) {
 		}
 		released, _, acked := p.feed.Counts()
 		if acked == released || p.bigquery.rows() >= int64(released) {
-			return turn{p.messages, time.Since(start), p.cpu() - busy, p.peak()}, nil
+			elapsed := time.Since(start)
+			cpu, peak := p.used()
+			return turn{p.messages, elapsed, cpu - busy, peak}, nil
 		}
 	}
 }
@@ -139,26 +144,34 @@ func (p *peer) tailOf(err error) error {
 	return p.tail()
 }
 
-// ticks are what Linux counts processor time in, a second.
-const ticks = 100
-
-// cpu is the processor time that the process has used; 0 where there is no /proc.
-func (p *peer) cpu() time.Duration {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.process.Process.Pid))
-	fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
-	if err != nil || len(fields) < 13 {
-		return 0
-	}
-	user, _ := strconv.ParseInt(string(fields[11]), 10, 64)
-	system, _ := strconv.ParseInt(string(fields[12]), 10, 64)
-	return time.Duration(user+system) * time.Second / ticks
+// signal sends a signal to the program and the processes that it started.
+func (p *peer) signal(signal syscall.Signal) error {
+	return syscall.Kill(-p.process.Process.Pid, signal)
 }
 
-// peak is the most memory that the process had resident; 0 where there is no /proc.
-func (p *peer) peak() (bytesResident int64) {
-	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.process.Process.Pid))
-	if _, after, ok := bytes.Cut(text, []byte("VmHWM:")); ok {
-		_, _ = fmt.Sscan(string(after), &bytesResident)
+// used is the processor time that the program and the processes that it started have
+// used, and the most memory that each had resident, added up; 0 where there is no /proc.
+func (p *peer) used() (cpu time.Duration, peak int64) {
+	files, _ := filepath.Glob("/proc/[0-9]*/stat") // the pattern is right
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+		if err != nil || len(fields) < 15 || fields[2] != strconv.Itoa(p.process.Process.Pid) {
+			continue // it ended, or is of another group
+		}
+		for _, ticks := range fields[11:15] { // by user and system, its own and of those that it waited for
+			n, _ := strconv.ParseInt(ticks, 10, 64)
+			cpu += time.Duration(n) * time.Second / ticksPerSecond
+		}
+		status, _ := os.ReadFile(filepath.Join(filepath.Dir(file), "status"))
+		if _, after, ok := bytes.Cut(status, []byte("VmHWM:")); ok {
+			var kilobytes int64
+			_, _ = fmt.Sscan(string(after), &kilobytes)
+			peak += kilobytes << 10
+		}
 	}
-	return bytesResident << 10
+	return cpu, peak
 }
+
+// ticksPerSecond is what Linux counts processor time in.
+const ticksPerSecond = 100

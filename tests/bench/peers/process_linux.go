@@ -5,5 +5,8 @@ import (
 	"syscall"
 )
 
-// endWithUs has a program end with this process, however that ends.
-func endWithUs(c *exec.Cmd) { c.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }
+// group has a program be a group of processes with those that it starts, and end with
+// this process, however that ends.
+func group(c *exec.Cmd) {
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+}

@@ -2,7 +2,11 @@
 
 package main
 
-import "os/exec"
+import (
+	"os/exec"
+	"syscall"
+)
 
-// endWithUs does nothing: a program that is left has to be ended by hand.
-func endWithUs(*exec.Cmd) {}
+// group has a program be a group of processes with those that it starts. One that is left
+// has to be ended by hand.
+func group(c *exec.Cmd) { c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 
 	"beamcdc/tests/internal/orders"
 )
@@ -29,6 +30,9 @@ var programs = []program{
 	// elements can be encoded, unless it is told not to.
 	{"java", mavenBuild, java(), 10},
 	{"java-unchecked", mavenBuild, java("--enforceImmutability=false", "--enforceEncodability=false"), 10},
+	// The same collections, decoded by Python and written by Java's BigQueryIO, with Prism
+	// between them.
+	{"python", pythonBuild, python, 10},
 	// By PubsubIO, as ours. The runner reads ten messages at a time then.
 	{"java-pubsub", mavenBuild, java("--fromPubsub"), 600},
 }
@@ -54,9 +58,9 @@ const (
 	jar         = mavenFolder + "/target/peer.jar"
 )
 
-// mavenBuild builds the jar with its libraries beside it, unless it is there.
+// mavenBuild builds the jar with its libraries beside it, unless it is newer than its recipe.
 func mavenBuild(ctx context.Context, _ string) error {
-	if _, err := os.Stat(jar); err == nil {
+	if newer(jar, mavenFolder+"/pom.xml") {
 		return nil
 	}
 	c := exec.CommandContext(ctx, "mvn", "--quiet", "--batch-mode", "--file", mavenFolder+"/pom.xml", "package")
@@ -65,6 +69,54 @@ func mavenBuild(ctx context.Context, _ string) error {
 		return fmt.Errorf("mvn, which tests/clients/install installs, with a JDK: %w", err)
 	}
 	return nil
+}
+
+// newer is whether a file is there and newer than another.
+func newer(file, than string) bool {
+	a, err := os.Stat(file)
+	b, otherErr := os.Stat(than)
+	return err == nil && otherErr == nil && a.ModTime().After(b.ModTime())
+}
+
+const (
+	pythonFolder = "tests/bench/peers/python"
+	venv         = pythonFolder + "/venv"
+	installed    = venv + "/installed" // a file that says that all is
+)
+
+// pythonBuild builds Java's half and Prism, and installs Beam for Python in an
+// environment of its own, unless it is there.
+func pythonBuild(ctx context.Context, directory string) error {
+	if err := mavenBuild(ctx, directory); err != nil {
+		return err
+	}
+	if err := goBuild("prism", "github.com/apache/beam/sdks/v2/go/cmd/prism")(ctx, directory); err != nil {
+		return err
+	}
+	requirements := pythonFolder + "/requirements.txt"
+	if newer(installed, requirements) {
+		return nil
+	}
+	for _, command := range [][]string{
+		{"python3", "-m", "venv", venv},
+		{venv + "/bin/pip", "install", "--quiet", "--requirement", requirements},
+	} {
+		c := exec.CommandContext(ctx, command[0], command[1:]...)
+		c.Stdout, c.Stderr = os.Stderr, os.Stderr
+		if err := c.Run(); err != nil {
+			return fmt.Errorf("%s: %w", strings.Join(command, " "), err)
+		}
+	}
+	return os.WriteFile(installed, nil, 0o600)
+}
+
+func python(p *peer, _ *settings, directory string) *exec.Cmd {
+	libraries := mavenFolder + "/target/lib"
+	return exec.Command(venv+"/bin/python", pythonFolder+"/main.py", "--pubsub="+p.feed.RESTAddr, "--subscription="+subscription,
+		"--prism="+filepath.Join(directory, "prism"), "--",
+		"java", "-Dbigquery.emulator.grpc="+p.bigquery.grpc, "-javaagent:"+libraries+"/jamm-0.4.0.jar", "-cp", jar+":"+libraries+"/*",
+		"org.apache.beam.sdk.expansion.service.ExpansionService", "PORT", "--alsoStartLoopbackWorker=true", "--project=demo",
+		"--bigQueryEndpoint="+p.bigquery.rest, "--credentialFactoryClass=org.apache.beam.sdk.extensions.gcp.auth.NoopCredentialFactory")
 }
 
 func ours(p *peer, s *settings, directory string) *exec.Cmd {
