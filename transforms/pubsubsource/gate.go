@@ -24,8 +24,9 @@ import (
 type gate struct {
 	maxMessages int
 	maxBytes    int64
-	queue       int   // messages in the queue, where it stops
-	queueBytes  int64 // likewise
+	queue       int           // messages in the queue, where it stops
+	queueBytes  int64         // likewise
+	answerEvery time.Duration // of a stream that waits for room
 
 	mu   sync.Mutex
 	room *sync.Cond // more room than before
@@ -60,7 +61,7 @@ const (
 func newGate(c Config) *gate {
 	g := &gate{
 		maxMessages: c.MaxOutstandingMessages, maxBytes: c.MaxOutstandingBytes,
-		queue: queuedBundles * c.BundleMessages, queueBytes: queuedBundles * c.BundleBytes,
+		queue: queuedBundles * c.BundleMessages, queueBytes: queuedBundles * c.BundleBytes, answerEvery: answerEvery,
 		streams: map[*gatedStream]context.CancelFunc{},
 	}
 	g.room = sync.NewCond(&g.mu)

@@ -2,10 +2,12 @@ package pubsubsource
 
 import (
 	"context"
+	"time"
 
 	"cloud.google.com/go/pubsub/v2/apiv1/pubsubpb"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
+	"google.golang.org/protobuf/proto"
 )
 
 // intercept puts the gate in front of the streams of a client.
@@ -39,25 +41,47 @@ type gatedStream struct {
 	stream grpc.ClientStream // nil where the gate was shut before it began
 	done   <-chan struct{}   // when the client has no more use for it
 	cause  func() error
+
+	properties *pubsubpb.StreamingPullResponse_SubscriptionProperties // as the last response had them
 }
 
-// RecvMsg receives a response, when there is room for one.
+// answerEvery is how often a stream that waits for room looks alive to the client. It
+// pings the service every 30 s, and takes a stream for dead on which nothing has come
+// 15 s later: it would close it and open another, to which Pub/Sub would send as many
+// messages again, and nobody would extend the leases of these.
+const answerEvery = 5 * time.Second
+
+// RecvMsg receives a response, when there is room for one. While there is none it
+// returns empty ones, as the service's to a ping are.
 func (s *gatedStream) RecvMsg(m any) error {
 	if s.stream == nil || s.gate.isShut() {
 		return s.idle()
 	}
-	if err := s.gate.enter(s.stream.Context()); err != nil {
+	waiting, cancel := context.WithTimeout(s.stream.Context(), s.gate.answerEvery)
+	err := s.gate.enter(waiting)
+	cancel()
+	response, ok := m.(*pubsubpb.StreamingPullResponse)
+	switch {
+	case err == nil:
+	case ok && s.stream.Context().Err() == nil:
+		proto.Reset(response)
+		response.SubscriptionProperties = s.properties // the client goes by what the last one says
+		return nil
+	default:
 		return s.end(err)
 	}
-	err := s.stream.RecvMsg(m)
+	err = s.stream.RecvMsg(m)
+	if err == nil && ok {
+		s.properties = response.GetSubscriptionProperties()
+	}
 	var messages int
 	var bytes int64
 	// With exactly-once delivery the client drops messages whose receipt it could
 	// not confirm, without a callback: they would stay counted for ever. Not
 	// counting them costs at most one response a stream beyond the bound.
-	if r, ok := m.(*pubsubpb.StreamingPullResponse); err == nil && ok && !r.GetSubscriptionProperties().GetExactlyOnceDeliveryEnabled() {
-		messages = len(r.GetReceivedMessages())
-		for _, received := range r.GetReceivedMessages() {
+	if err == nil && ok && !s.properties.GetExactlyOnceDeliveryEnabled() {
+		messages = len(response.GetReceivedMessages())
+		for _, received := range response.GetReceivedMessages() {
 			message := received.GetMessage()
 			bytes += messageSize(message.GetData(), message.GetAttributes(), message.GetOrderingKey())
 		}
