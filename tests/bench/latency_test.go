@@ -9,14 +9,15 @@ import (
 
 // BenchmarkLatency tells how long messages take from publish to ack, which comes after
 // BigQuery's acknowledgement, at tenths of the rate that the graph reaches. The rate is
-// that of a run over a backlog of BEAMCDC_BENCH_MESSAGES (100,000), just before each
-// round: on a machine that others use it changes. Windows last a second, and a message
-// waits for the end of its own, half of it on average.
+// that of a run over a backlog of BEAMCDC_BENCH_MESSAGES (60,000), just before each
+// round: on a machine that others use it changes. Each rate is kept up for three seconds.
+// Windows last a second, and a message waits for the end of its own, half of it on
+// average. It reports the medians of the rounds.
 //
 //	go test -run='^$' -bench=Latency -benchtime=10x -timeout=0 ./tests/bench
 func BenchmarkLatency(b *testing.B) {
-	const lasts = 10 * time.Second
-	backlog := setting(b, "BEAMCDC_BENCH_MESSAGES", 100_000)
+	const lasts = 3 * time.Second
+	backlog := setting(b, "BEAMCDC_BENCH_MESSAGES", 60_000)
 	w := newWorld(b, time.Second)
 	parts := []float64{0.1, 0.5, 0.9}
 	p50, p99 := make([][]float64, len(parts)), make([][]float64, len(parts))

@@ -2,6 +2,8 @@ package bench
 
 import (
 	"bufio"
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -9,15 +11,27 @@ import (
 	"path/filepath"
 	"testing"
 
+	"beamcdc/emulator"
 	"beamcdc/pipeline"
 	"beamcdc/schemas/table"
 	"beamcdc/tests/internal/counting"
 )
 
 // serverVariable holds the file of a configuration. A test binary that has it is a
-// BigQuery that counts, of tables by the configuration's first rule: what it costs is
-// not the processor time of the process that writes to it.
-const serverVariable = "BEAMCDC_BENCH_SERVER"
+// BigQuery of tables by the configuration's first rule: what it costs is not the
+// processor time of the process that writes to it. kindVariable holds which.
+const (
+	serverVariable = "BEAMCDC_BENCH_SERVER"
+	kindVariable   = "BEAMCDC_BENCH_SERVER_KIND"
+)
+
+// serverKind is a kind of BigQuery.
+type serverKind string
+
+const (
+	counts   serverKind = "counts"   // rows, and forgets them
+	emulates serverKind = "emulates" // is the emulator, with the table shop.t0; nothing is applied
+)
 
 // serve is such a server, until its input ends.
 func serve(file string) error {
@@ -26,25 +40,44 @@ func serve(file string) error {
 		return err
 	}
 	rules := pipeline.Parse(file, config)
-	server, err := counting.Start(func(string, string) *table.Rule { return &rules.Tables[0] })
-	if err != nil {
-		return err
+	var grpcAddr, restAddr string
+	if serverKind(os.Getenv(kindVariable)) == emulates {
+		server, err := emulator.New(emulator.Options{Project: project})
+		if err != nil {
+			return err
+		}
+		defer func() { _ = server.Close() }()
+		server.HoldApplies(true)
+		t, err := table.FromRule(table.Name{Project: project, Dataset: "shop", Table: "t0"}, &rules.Tables[0])
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(server.CreateDataset(context.Background(), "shop"), runQuery(server.RESTAddr(), t.DDL())); err != nil {
+			return err
+		}
+		grpcAddr, restAddr = server.GRPCAddr(), server.RESTAddr()
+	} else {
+		server, err := counting.Start(func(string, string) *table.Rule { return &rules.Tables[0] })
+		if err != nil {
+			return err
+		}
+		defer server.Close()
+		grpcAddr, restAddr = server.GRPCAddr, server.RESTAddr
 	}
-	defer server.Close()
-	fmt.Println(server.GRPCAddr, server.RESTAddr)
+	fmt.Println(grpcAddr, restAddr)
 	_, err = io.Copy(io.Discard, os.Stdin)
 	return err
 }
 
 // startServer starts one in a process of its own.
-func startServer(tb testing.TB, config string) (grpcAddr, restAddr string) {
+func startServer(tb testing.TB, config string, kind serverKind) (grpcAddr, restAddr string) {
 	tb.Helper()
 	file := filepath.Join(tb.TempDir(), "config.yaml")
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		tb.Fatal(err)
 	}
 	c := exec.Command(os.Args[0])
-	c.Env = append(os.Environ(), serverVariable+"="+file)
+	c.Env = append(os.Environ(), serverVariable+"="+file, kindVariable+"="+string(kind))
 	c.Stderr = os.Stderr
 	input, err := c.StdinPipe()
 	if err != nil {

@@ -1,30 +1,70 @@
 package bench
 
 import (
+	"bytes"
 	"context"
+	"fmt"
+	"math/rand/v2"
 	"runtime"
 	"strconv"
 	"testing"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/metrics"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"beamcdc/pipeline"
 	"beamcdc/schemas/change"
+	"beamcdc/tests/internal/orders"
 	"beamcdc/transforms/deadletter"
 )
+
+// workerCases are the shapes, and one whose rows change by Zipf's law, some all the time,
+// where those of the others are all changed once.
+func workerCases() []workerCase {
+	var cases []workerCase
+	for _, s := range shapes {
+		cases = append(cases, workerCase{shape: s})
+	}
+	zipf := workerCase{shape: shapeOf("30_columns"), zipf: true}
+	zipf.name += "_zipf_keys"
+	return append(cases, zipf)
+}
+
+type workerCase struct {
+	shape
+	zipf bool
+}
+
+// input is so many messages, fewer if they would be more than so many bytes.
+func (c *workerCase) input(most, bytes int) []change.Message {
+	if !c.zipf {
+		return c.messages(most, bytes)
+	}
+	zipf := rand.NewZipf(rand.New(rand.NewPCG(3, 4)), 1.1, 1, orders.Keys-1)
+	var list []change.Message
+	for len(list) < most && bytes > 0 {
+		m := c.message(int(zipf.Uint64()))
+		list, bytes = append(list, m), bytes-len(m.Data)
+	}
+	return list
+}
 
 // TestWorker runs the worker path over a few messages of every shape, so that the
 // benchmark and the gate can't rot.
 func TestWorker(t *testing.T) {
-	for _, s := range shapes {
-		t.Run(s.name, func(t *testing.T) {
-			w := newWorker(t, &s)
+	for _, c := range workerCases() {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorker(t, &c.shape, counts)
 			const messages = 50
-			if rows := w.write(messages, s.messages(messages, 1<<30)); rows != messages {
+			input := c.input(messages, 1<<30)
+			if rows := w.write(messages, input); rows != messages {
 				t.Errorf("%d messages made %d rows", messages, rows)
 			}
+			rows := w.encode(input)
+			if len(rows) != messages {
+				t.Errorf("%d messages made %d rows", messages, len(rows))
+			}
+			w.writeRows(rows, messages)
 		})
 	}
 }
@@ -38,56 +78,61 @@ func TestWorker(t *testing.T) {
 //
 //	go test -run='^$' -bench=Worker -benchtime=10x ./tests/bench
 func BenchmarkWorker(b *testing.B) {
-	for _, s := range shapes {
-		b.Run(s.name, func(b *testing.B) { benchmarkWorker(b, &s) })
+	for _, c := range workerCases() {
+		b.Run(c.name, func(b *testing.B) { benchmarkWorker(b, &c) })
 	}
 }
 
-func benchmarkWorker(b *testing.B, s *shape) {
+func benchmarkWorker(b *testing.B, c *workerCase) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	const turnBytes = 16 << 20
-	input := s.messages(max(4000, s.tables*2), turnBytes)
+	input := c.input(max(4000, c.tables*2), turnBytes)
 	var size int
 	for i := range input {
 		size += len(input[i].Data)
 	}
 	times := max(turnBytes/size, 1)
 	messages := times * len(input)
-	w := newWorker(b, s)
+	w := newWorker(b, &c.shape, counts)
 	empty := alive()
 	w.write(len(input), input) // connects, compiles, fills caches
 	full := alive()
-	var tokens jsontext.Decoder
-	var ratios, busy []float64
 	var allocations uint64
-	for b.Loop() {
+	t := takeTurns(func() error {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		start := cpuTime()
 		if rows := w.write(messages, input); rows != messages {
-			b.Fatalf("%d messages made %d rows", messages, rows)
+			return fmt.Errorf("%d messages made %d rows", messages, rows)
 		}
-		ours := cpuTime() - start
 		runtime.ReadMemStats(&after)
 		allocations += after.Mallocs - before.Mallocs
-		start = cpuTime()
-		for range times {
-			if err := each(input, func(m *change.Message) error { return tokenize(&tokens, m.Data) }); err != nil {
-				b.Fatal(err)
-			}
-		}
-		ratios = append(ratios, float64(ours)/float64(cpuTime()-start))
-		busy = append(busy, ours.Seconds())
+		return nil
+	}, repeat(times, func() error { return each(input, newTokenizer()) }))
+	for b.Loop() {
+		t.round(b)
 	}
-	b.ReportMetric(median(ratios), "tokenize-times")
-	b.ReportMetric(float64(times*size)/1e6/median(busy), "MB/s")
-	b.ReportMetric(float64(messages)/median(busy), "changes/s")
+	busy := median(t.took[0])
+	b.ReportMetric(median(t.ratios(0, 1)), "tokenize-times")
+	b.ReportMetric(float64(times*size)/1e6/busy, "MB/s")
+	b.ReportMetric(float64(messages)/busy, "changes/s")
 	b.ReportMetric(float64(allocations)/float64(b.N*messages), "allocs/change")
 	b.ReportMetric(float64(size)/float64(len(input)), "B/message")
-	if s.tables > 1 {
-		b.ReportMetric(float64(full-empty)/1e3/float64(s.tables), "KB/table")
+	if c.tables > 1 {
+		b.ReportMetric(float64(full-empty)/1e3/float64(c.tables), "KB/table")
 	}
 	b.ReportMetric(0, "ns/op")
+}
+
+// repeat does something so many times.
+func repeat(times int, do func() error) func() error {
+	return func() error {
+		for range times {
+			if err := do(); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 }
 
 // alive is what heap and stacks hold after a garbage collection, in bytes.
@@ -135,12 +180,15 @@ type worker struct {
 	rows   rowsDoFn
 	writer writeDoFn
 	bundle int
+
+	grpcAddr string // of the server
 }
 
-func newWorker(tb testing.TB, s *shape) *worker {
+// newWorker is one that writes to a server of its own.
+func newWorker(tb testing.TB, s *shape, kind serverKind) *worker {
 	tb.Helper()
 	config := s.config() + "dead_letters: {topic: projects/" + project + "/topics/dead}\n"
-	grpcAddr, restAddr := startServer(tb, config)
+	grpcAddr, restAddr := startServer(tb, config, kind)
 	o := pipeline.Parse("worker.yaml", []byte(config))
 	for setting, value := range map[string]string{
 		"bigquery_project": project, "subscription": "projects/" + project + "/subscriptions/worker",
@@ -157,7 +205,7 @@ func newWorker(tb testing.TB, s *shape) *worker {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	w := &worker{tb: tb}
+	w := &worker{tb: tb, grpcAddr: grpcAddr}
 	for _, edge := range edges {
 		if edge.DoFn == nil {
 			continue
@@ -195,38 +243,87 @@ const (
 func (w *worker) write(messages int, input []change.Message) (rows int) {
 	w.tb.Helper()
 	for i := 0; i < messages; {
-		w.bundle++
-		ctx := metrics.SetBundleID(w.tb.Context(), strconv.Itoa(w.bundle))
-		decoding, keying, writing := metrics.SetPTransformID(ctx, "decode"), metrics.SetPTransformID(ctx, "rows"), metrics.SetPTransformID(ctx, "write")
-		var err error
-		note := func(happened error) {
-			if err == nil {
-				err = happened
-			}
-		}
-		letter := func(l deadletter.Letter) { w.tb.Errorf("dead letter: %s: %s", l.Reason, l.Error) }
-		letterAt := func(_ beam.EventTime, l deadletter.Letter) { letter(l) }
-		receipt, receiptAt := func(change.Receipt) {}, func(beam.EventTime, change.Receipt) {}
-		wait := func(_ beam.EventTime, table string, _ []byte) { w.tb.Errorf("rows of %s wait", table) }
-		divert, aside := func([]byte, change.RowChange) {}, func(change.RowChange) {}
-		row := func(_ []byte, r change.Row) {
-			rows++
-			note(w.writer.ProcessElement(writing, 0, r, receiptAt, letterAt, wait))
-		}
-		event := func(e change.Event) {
-			note(w.rows.ProcessElement(keying, e, row, divert, aside, aside, receipt, letter))
-		}
-		w.rows.StartBundle(row, divert, aside, aside, receipt, letter)
-		w.writer.StartBundle(writing, receiptAt, letterAt, wait)
+		b := w.begin(nil)
 		for size, most := 0, i+bundleMessages; i < min(messages, most) && size < bundleBytes; i++ {
 			m := &input[i%len(input)]
 			size += len(m.Data)
-			note(w.decode.ProcessElement(decoding, *m, event, receipt, letter))
+			b.message(m)
 		}
+		b.finish()
+		rows += b.rows
+	}
+	return rows
+}
+
+// encode returns the rows of messages.
+func (w *worker) encode(input []change.Message) (rows []change.Row) {
+	w.tb.Helper()
+	b := w.begin(func(r change.Row) {
+		r.Data, r.Key = bytes.Clone(r.Data), bytes.Clone(r.Key)
+		rows = append(rows, r)
+	})
+	for i := range input {
+		b.message(&input[i])
+	}
+	b.finish()
+	return rows
+}
+
+// writeRows writes so many rows, those of the input again and again, in one bundle.
+func (w *worker) writeRows(input []change.Row, rows int) {
+	w.tb.Helper()
+	b := w.begin(nil)
+	for i := range rows {
+		b.row(nil, input[i%len(input)])
+	}
+	b.finish()
+}
+
+// workerBundle is a bundle of the DoFns.
+type workerBundle struct {
+	rows    int // that were made
+	message func(*change.Message)
+	row     func([]byte, change.Row)
+	finish  func() // ends the bundle, when all its rows are acknowledged
+}
+
+// begin begins a bundle. Rows go to take, or are written if it is nil.
+func (w *worker) begin(take func(change.Row)) *workerBundle {
+	w.bundle++
+	ctx := metrics.SetBundleID(w.tb.Context(), strconv.Itoa(w.bundle))
+	decoding, keying, writing := metrics.SetPTransformID(ctx, "decode"), metrics.SetPTransformID(ctx, "rows"), metrics.SetPTransformID(ctx, "write")
+	var err error
+	note := func(happened error) {
+		if err == nil {
+			err = happened
+		}
+	}
+	letter := func(l deadletter.Letter) { w.tb.Errorf("dead letter: %s: %s", l.Reason, l.Error) }
+	letterAt := func(_ beam.EventTime, l deadletter.Letter) { letter(l) }
+	receipt, receiptAt := func(change.Receipt) {}, func(beam.EventTime, change.Receipt) {}
+	wait := func(_ beam.EventTime, table string, _ []byte) { w.tb.Errorf("rows of %s wait", table) }
+	divert, aside := func([]byte, change.RowChange) {}, func(change.RowChange) {}
+	b := &workerBundle{}
+	b.row = func(_ []byte, r change.Row) {
+		b.rows++
+		if take != nil {
+			take(r)
+			return
+		}
+		note(w.writer.ProcessElement(writing, 0, r, receiptAt, letterAt, wait))
+	}
+	event := func(e change.Event) {
+		note(w.rows.ProcessElement(keying, e, b.row, divert, aside, aside, receipt, letter))
+	}
+	b.message = func(m *change.Message) { note(w.decode.ProcessElement(decoding, *m, event, receipt, letter)) }
+	b.finish = func() {
+		w.tb.Helper()
 		note(w.writer.FinishBundle(writing, receiptAt, letterAt, wait))
 		if err != nil {
 			w.tb.Fatal(err)
 		}
 	}
-	return rows
+	w.rows.StartBundle(b.row, divert, aside, aside, receipt, letter)
+	w.writer.StartBundle(writing, receiptAt, letterAt, wait)
+	return b
 }
