@@ -63,8 +63,8 @@ func (f *completedFn) ProcessElement(
 	}
 	d, err := m.destination(ctx, e)
 	if err != nil {
-		r := new(refusal)
-		if !errors.As(err, &r) {
+		r, refused := errors.AsType[*refusal](err)
+		if !refused {
 			return err
 		}
 		lettersCounter.Inc(ctx, 1)
@@ -106,7 +106,7 @@ func (m *maker) precheck(ctx context.Context, d *destination, e *change.Event, c
 	} else {
 		err = m.checkUntouched(ctx, d, e, &check)
 	}
-	if r := new(refusal); errors.As(err, &r) {
+	if r, refused := errors.AsType[*refusal](err); refused {
 		lettersCounter.Inc(ctx, 1)
 		letter(m.letter(e, r, slices.Concat(c.receipts, c.past)))
 		return false, nil
@@ -123,7 +123,7 @@ func (m *maker) checkUntouched(ctx context.Context, d *destination, e *change.Ev
 	}
 	c.columns = image
 	_, err = m.encode(ctx, d, e, c)
-	if r := new(refusal); errors.As(err, &r) && r.reason == rowproto.ReasonUnknownColumn {
+	if r, refused := errors.AsType[*refusal](err); refused && r.reason == rowproto.ReasonUnknownColumn {
 		return nil // the table may have it by the time when the row is made
 	}
 	return err

@@ -169,7 +169,7 @@ func encodeAll(t *rapid.T, k *keyer, events []change.Event) []change.Row {
 			if err != nil {
 				t.Fatal(err)
 			}
-			row.Key = slices.Clone(changes[j].key)
+			f.keep(&row, changes[j].key)
 			rows = append(rows, row)
 		}
 	}

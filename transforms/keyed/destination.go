@@ -22,7 +22,8 @@ type destination struct {
 	keyer *keyer
 	order order
 
-	enricher *enrich.Rows // nil where the rule has no steps
+	growth   *table.Growth // how the rule's tables may grow; nil if they may not
+	enricher *enrich.Rows  // nil where the rule has no steps
 }
 
 // remembered reports whether the table's changes are kept in a history.
@@ -62,7 +63,7 @@ func (m *maker) destination(ctx context.Context, e *change.Event) (*destination,
 	if err != nil {
 		return nil, fmt.Errorf("finding the destination of %s: %w", source, err)
 	}
-	d := &destination{match: match, name: found.Table.Name.String(), order: order}
+	d := &destination{match: match, name: found.Table.Name.String(), order: order, growth: table.GrowthOf(match.Rule)}
 	if err := m.use(ctx, d, found); err != nil {
 		return nil, err
 	}

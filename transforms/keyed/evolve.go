@@ -30,7 +30,6 @@ const evolveRounds = 8
 
 // evolving is what a maker knows of tables that follow their source.
 type evolving struct {
-	growths  map[*table.Rule]*table.Growth // nil for a rule whose tables don't
 	besides  map[*table.Table][]beside
 	renamers map[string]*renamers // by the source's table
 }
@@ -43,26 +42,13 @@ type beside struct{ name, of string }
 
 const manyRemembered = 10_000 // of what is remembered, names that come from messages among it
 
-// growth returns how the rule's tables may grow, nil if they may not.
-func (v *evolving) growth(rule *table.Rule) *table.Growth {
-	g, ok := v.growths[rule]
-	if !ok {
-		if v.growths == nil {
-			v.growths = make(map[*table.Rule]*table.Growth)
-		}
-		g = table.GrowthOf(rule)
-		v.growths[rule] = g
-	}
-	return g
-}
-
 // rename gives the columns of a table that follows its source the table's names, where
 // BigQuery doesn't take the source's or can't tell them apart.
 func (m *maker) rename(d *destination, e *change.Event) {
-	v := &m.evolving
-	if v.growth(d.Rule) == nil {
+	if d.growth == nil {
 		return
 	}
+	v := &m.evolving
 	r := v.renamers[e.Table]
 	if r == nil {
 		if v.renamers == nil || len(v.renamers) > manyRemembered {
@@ -81,8 +67,7 @@ func (m *maker) rename(d *destination, e *change.Event) {
 func (m *maker) upsert(
 	ctx context.Context, d *destination, columns []change.Column, sequence change.Sequence, o rowproto.RowOptions,
 ) (plan *rowproto.Plan, err error) {
-	growth := m.evolving.growth(d.Rule)
-	if growth == nil {
+	if d.growth == nil {
 		m.data, err = d.keyer.encoder.AppendUpsert(m.data[:0], columns, sequence, o)
 		return d.Plan, err
 	}
@@ -90,7 +75,7 @@ func (m *maker) upsert(
 	if o.AbsentUnavailable {
 		columns = withBesides(columns, m.evolving.besidesOf(d.Table))
 	}
-	if old := m.settled(d); old != nil {
+	if old := d.settled(); old != nil {
 		m.data, err = m.keyer(old.Plan).encoder.AppendUpsert(m.data[:0], columns, sequence, o)
 		if err == nil && len(*o.Adjusted) == 0 { // what the table may hold today isn't adjusted
 			return old.Plan, nil
@@ -99,11 +84,11 @@ func (m *maker) upsert(
 	}
 	m.data, err = d.keyer.encoder.AppendUpsert(m.data[:0], columns, sequence, o)
 	for range evolveRounds {
-		if v := new(rowproto.ValueError); !errors.As(err, &v) {
+		if _, bad := errors.AsType[*rowproto.ValueError](err); !bad {
 			break
 		}
 		var evolution rowproto.Evolution
-		if evolution, err = d.keyer.encoder.Evolve(columns, o, growth, m.catalog.Impossible(d.match.Name)); err != nil {
+		if evolution, err = d.keyer.encoder.Evolve(columns, o, d.growth, m.catalog.Impossible(d.match.Name)); err != nil {
 			break
 		}
 		if err = m.alter(ctx, d, evolution.Alterations); err != nil {
@@ -142,8 +127,8 @@ func (m *maker) alter(ctx context.Context, d *destination, alterations []table.A
 
 // settled returns the table as BigQuery's writers know it for sure, nil where that is
 // as it is.
-func (m *maker) settled(d *destination) *catalog.Destination {
-	if d.Before == nil || m.evolving.growth(d.Rule) == nil || !d.Young(time.Now()) {
+func (d *destination) settled() *catalog.Destination {
+	if d.Before == nil || d.growth == nil || !d.Young(time.Now()) {
 		return nil
 	}
 	return d.Before

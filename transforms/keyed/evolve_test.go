@@ -93,7 +93,7 @@ func rowsOf(ctx context.Context, t failer, m *maker, e change.Event) []change.Ro
 		if err != nil {
 			t.Fatalf("the row of %v is refused: %v", e.After, err)
 		}
-		row.Key = slices.Clone(changes[i].key)
+		m.keep(&row, changes[i].key)
 		rows = append(rows, row)
 	}
 	return rows

@@ -42,8 +42,8 @@ func refuse(stage, reason, format string, args ...any) *refusal {
 
 // refuseOf puts the table's name before what an order refuses.
 func refuseOf(table string, err error) error {
-	r := new(refusal)
-	if !errors.As(err, &r) {
+	r, refused := errors.AsType[*refusal](err)
+	if !refused {
 		return err
 	}
 	return &refusal{r.stage, r.reason, fmt.Errorf("ordering a change of %s: %w", table, r.err)}
@@ -51,8 +51,8 @@ func refuseOf(table string, err error) error {
 
 // refuseValue gives rowproto's error its stage. Other errors stay as they are.
 func refuseValue(stage string, err error) error {
-	var e *rowproto.ValueError
-	if !errors.As(err, &e) {
+	e, bad := errors.AsType[*rowproto.ValueError](err)
+	if !bad {
 		return err
 	}
 	return &refusal{stage, e.Reason, err}
@@ -180,6 +180,9 @@ func (k *keyer) keyOfDelete(e *change.Event) error {
 // columns in k.columns and its bytes in k.oldKey. A key that BigQuery can't hold
 // (NULL, a bad value) has no row there to be deleted.
 func (k *keyer) keyBefore(e *change.Event) bool {
+	if len(e.Before) == 0 {
+		return false
+	}
 	k.columns = k.columns[:0]
 	known := false
 	for i := range k.key {
@@ -237,7 +240,7 @@ func zeroLike(v change.Value) bool {
 }
 
 // sameName reports whether BigQuery takes two names for one.
-func sameName(a, b string) bool { return strings.EqualFold(a, b) }
+func sameName(a, b string) bool { return a == b || strings.EqualFold(a, b) }
 
 // find returns a column by its name, without regard to case, as BigQuery matches names.
 func find(columns []change.Column, name string) (change.Value, bool) {
@@ -254,7 +257,7 @@ func find(columns []change.Column, name string) (change.Value, bool) {
 func isRepeated(columns []change.Column, name string) bool {
 	n := 0
 	for i := range columns {
-		if strings.EqualFold(columns[i].Name, name) {
+		if sameName(columns[i].Name, name) {
 			n++
 		}
 	}

@@ -70,7 +70,8 @@ type maker struct {
 	keyers       map[*rowproto.Plan]*keyer
 	enrichers    map[enricherOf]*enrich.Rows
 	references   enrich.Config
-	data         []byte
+	data         []byte // of the row that is being encoded
+	slab         slab   // of rows that are
 	adjusted     adjustments
 	copies       copies
 	evolving     evolving
@@ -104,7 +105,7 @@ func (m *maker) emit(
 		leaveOut(ctx, e, leftOutWhere, slices.Concat(c.receipts, c.past), rest)
 		return nil, nil
 	}
-	if r := new(refusal); errors.As(err, &r) {
+	if r, refused := errors.AsType[*refusal](err); refused {
 		lettersCounter.Inc(ctx, 1)
 		letter(m.letter(c.about(e), r, slices.Concat(c.receipts, c.past)))
 		return nil, nil
@@ -116,31 +117,41 @@ func (m *maker) emit(
 	} else {
 		upsertsCounter.Inc(ctx, 1)
 	}
-	key := keyOf(row.Table, c.key)
-	row.Key = key[len(row.Table)+1:]
-	emit(key, row)
+	emit(m.keep(&row, c.key), row)
 	return written, nil
 }
 
-// keyOf returns what the rows of a table and key are grouped by.
-func keyOf(table string, key []byte) []byte {
-	return append(append(append(make([]byte, 0, len(table)+1+len(key)), table...), 0), key...)
+// keep gives the row what is in m.data, and its key, in memory of its own, and returns
+// what it is grouped by.
+func (m *maker) keep(row *change.Row, key []byte) (grouped []byte) {
+	size := sizeOfKey(row.Table, key)
+	both := append(appendKey(m.slab.take(size+len(m.data)), row.Table, key), m.data...)
+	row.Key, row.Data = both[len(row.Table)+1:size:size], both[size:]
+	return both[:size:size]
 }
+
+// appendKey appends what the rows of a table and key are grouped by, of sizeOfKey bytes.
+func appendKey(dst []byte, table string, key []byte) []byte {
+	return append(append(append(dst, table...), 0), key...)
+}
+
+func sizeOfKey(table string, key []byte) int { return len(table) + 1 + len(key) }
 
 func (m *maker) letter(e *change.Event, r *refusal, receipts []change.Receipt) deadletter.Letter {
 	message, shared, note := m.copies.letter(e)
 	return deadletter.Letter{Message: message, Shared: shared, Stage: r.stage, Reason: r.reason, Error: r.Error() + note, Table: e.Table, Part: e.Part, Receipts: receipts}
 }
 
-// row encodes a row change, and returns it as its rule's steps made it. A column that the table did not have when its schema
-// was read may be there now: the catalog looks again, seldom, before it is refused.
+// row encodes a row change into m.data, and returns the row, which has no Data and Key
+// yet, and the change as its rule's steps made it. A column that the table did not have
+// when its schema was read may be there now: the catalog looks again, seldom, before it
+// is refused.
 func (m *maker) row(ctx context.Context, d *destination, e *change.Event, c *rowChange) (row change.Row, enriched *rowChange, err error) {
 	if enriched, err = m.enrich(ctx, d, e, c); err != nil {
 		return change.Row{}, nil, err
 	}
 	row, err = m.encode(ctx, d, e, enriched)
-	var r *refusal
-	if !errors.As(err, &r) || r.reason != rowproto.ReasonUnknownColumn {
+	if r, refused := errors.AsType[*refusal](err); !refused || r.reason != rowproto.ReasonUnknownColumn {
 		return row, enriched, err
 	}
 	fresh, refreshErr := m.catalog.Refresh(ctx, d.match)
@@ -177,7 +188,7 @@ func (m *maker) encode(ctx context.Context, d *destination, e *change.Event, c *
 	case d.Hides && c.kind == change.Delete: // a row that is hidden: it can be read back
 		m.data, err = m.keyer(plan).old.AppendUpsert(m.data[:0], columns, sequence, rowproto.RowOptions{})
 	case c.kind == change.Delete:
-		if settled := m.settled(d); settled != nil { // its key is all that it has
+		if settled := d.settled(); settled != nil { // its key is all that it has
 			plan = settled.Plan
 		}
 		m.data, err = m.keyer(plan).old.AppendDelete(m.data[:0], c.columns, sequence)
@@ -209,7 +220,6 @@ func (m *maker) encode(ctx context.Context, d *destination, e *change.Event, c *
 		Schema:     plan.Fingerprint(),
 		Type:       c.kind,
 		Sequence:   sequence,
-		Data:       slices.Clone(m.data),
 		CommitTime: e.CommitTime,
 		Message:    m.copies.row(c.about(e)),
 		Receipts:   c.receipts,

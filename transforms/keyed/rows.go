@@ -41,6 +41,7 @@ type rowsFn struct {
 	Rows    RowsConfig
 
 	maker maker
+	event change.Event // that is being processed: a parameter would be allocated for each
 }
 
 // Setup finds the process's catalog.
@@ -58,22 +59,33 @@ func (f *rowsFn) ProcessElement(
 	ctx context.Context, e change.Event,
 	emit func([]byte, change.Row), divert func([]byte, change.RowChange), remember, truncate func(change.RowChange), rest func(change.Receipt), letter func(deadletter.Letter),
 ) error {
+	f.event = e
+	err := f.rows(ctx, &f.event, emit, divert, remember, truncate, rest, letter)
+	f.event = change.Event{} // it holds its message
+	return err
+}
+
+// rows makes the rows of an event, which it may change.
+func (f *rowsFn) rows(
+	ctx context.Context, e *change.Event,
+	emit func([]byte, change.Row), divert func([]byte, change.RowChange), remember, truncate func(change.RowChange), rest func(change.Receipt), letter func(deadletter.Letter),
+) error {
 	eventsCounter.Inc(ctx, 1)
 	m := &f.maker
-	receipts := f.receipts(&e)
-	d, err := m.destination(ctx, &e)
+	receipts := f.receipts(e)
+	d, err := m.destination(ctx, e)
 	if err == nil && e.Tombstone && d.Rule.Tombstones != "delete" { // some other table's rule has it
-		leaveOut(ctx, &e, leftOutTombstone, receipts, rest)
+		leaveOut(ctx, e, leftOutTombstone, receipts, rest)
 		return nil
 	}
 	var changes []rowChange
 	if err == nil && e.Op == change.OpTruncate && catalog.Follows(d.Rule) {
 		var c change.RowChange
-		if c, err = d.truncated(&e, receipts); err == nil {
+		if c, err = d.truncated(e, receipts); err == nil {
 			truncatesCounter.Inc(ctx, 1)
 			if d.remembered() {
 				past := c
-				past.Event.Sequence, _, _ = d.order.of(&e) // without a revision, as a history has them
+				past.Event.Sequence, _, _ = d.order.of(e) // without a revision, as a history has them
 				c.Receipts, past.Receipts = deadletter.Fork(&e.Message, e.Part, e.Parts)
 				remember(past)
 			}
@@ -81,19 +93,20 @@ func (f *rowsFn) ProcessElement(
 			return nil
 		}
 	} else if err == nil {
-		m.rename(d, &e)
-		changes, err = f.changes(d, &e)
+		m.rename(d, e)
+		changes, err = f.changes(d, e, receipts)
 	}
-	switch r := new(refusal); {
+	r, refused := errors.AsType[*refusal](err)
+	switch {
 	case err == nil:
-	case !errors.As(err, &r):
+	case !refused:
 		return err
 	case r.reason == ReasonUnlistedTable && f.Rows.FilterUnlisted:
-		leaveOut(ctx, &e, leftOutUnlisted, receipts, rest)
+		leaveOut(ctx, e, leftOutUnlisted, receipts, rest)
 		return nil
 	default:
 		lettersCounter.Inc(ctx, 1)
-		letter(m.letter(&e, r, receipts))
+		letter(m.letter(e, r, receipts))
 		return nil
 	}
 	if len(changes) > 1 {
@@ -101,34 +114,34 @@ func (f *rowsFn) ProcessElement(
 	}
 	if Completes(d.Rule) {
 		for i := range changes {
-			if ok, err := m.precheck(ctx, d, &e, &changes[i], letter); err != nil {
+			if ok, err := m.precheck(ctx, d, e, &changes[i], letter); err != nil {
 				return err
 			} else if !ok {
 				continue
 			}
 			divertedCounter.Inc(ctx, 1)
-			c := d.incomplete(&e, changes, m.copies.row(&e), i)
+			c := d.incomplete(e, changes, m.copies.row(e), i)
 			if d.remembered() {
 				past := c
 				past.Receipts = changes[i].past
 				remember(past)
 			}
-			divert(keyOf(c.Table, c.Key), c)
+			divert(appendKey(m.slab.take(sizeOfKey(c.Table, c.Key)), c.Table, c.Key), c)
 		}
 		return nil
 	}
 	for i := range changes {
-		written, err := m.emit(ctx, d, &e, &changes[i], emit, rest, letter)
+		written, err := m.emit(ctx, d, e, &changes[i], emit, rest, letter)
 		if err != nil {
 			return err
 		}
 		// What the table can't hold is a dead letter, and not in its history either: the
 		// letter stands for both, and so does its replay.
 		if written != nil && d.remembered() {
-			past := d.incomplete(&e, changes, m.copies.row(&e), i)
+			past := d.incomplete(e, changes, m.copies.row(e), i)
 			past.Receipts = changes[i].past
 			if d.enricher != nil {
-				d.enriched(ctx, &past, written, &e)
+				d.enriched(ctx, &past, written, e)
 			}
 			remember(past)
 		}
@@ -136,14 +149,14 @@ func (f *rowsFn) ProcessElement(
 	return nil
 }
 
-// changes returns the row changes that the event makes.
-func (f *rowsFn) changes(d *destination, e *change.Event) ([]rowChange, error) {
+// changes returns the row changes that the event makes; receipts are those of receipts.
+func (f *rowsFn) changes(d *destination, e *change.Event, receipts []change.Receipt) ([]rowChange, error) {
 	sequence, ordinal, err := d.order.of(e)
 	if err != nil {
 		return nil, refuseOf(d.name, err)
 	}
 	if !d.remembered() {
-		return d.keyer.split(e, sequence, ordinal, f.receipts(e))
+		return d.keyer.split(e, sequence, ordinal, receipts)
 	}
 	receipts, past := deadletter.Fork(&e.Message, e.Part, e.Parts)
 	changes, err := d.keyer.split(e, sequence, ordinal, receipts)

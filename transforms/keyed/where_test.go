@@ -98,7 +98,7 @@ func filteredRows(t *rapid.T, f *maker, d *destination, events []change.Event, r
 			} else if err != nil {
 				t.Fatal(err)
 			}
-			row.Key = slices.Clone(changes[j].key)
+			f.keep(&row, changes[j].key)
 			rows = append(rows, row)
 		}
 	}
