@@ -114,7 +114,21 @@ func newSchema(key streamKey, descriptor *descriptorpb.DescriptorProto, traceID 
 			WriterSchema: &storagepb.ProtoSchema{ProtoDescriptor: descriptor},
 		}},
 	}
-	return &schema{descriptor: descriptor, overhead: proto.Size(first) + framing}
+	return &schema{descriptor: ready(descriptor), overhead: proto.Size(first) + framing}
+}
+
+// ready returns the descriptor as one that is encoded already: what it says is in it as
+// bytes of fields that nobody has looked at. It is the same on the wire. To each request
+// of a shared connection managedwriter measures, clones and encodes its stream's
+// descriptor, which costs more than all else for a request of few rows; bytes are copied.
+func ready(descriptor *descriptorpb.DescriptorProto) *descriptorpb.DescriptorProto {
+	encoded, err := proto.Marshal(descriptor)
+	if err != nil { // sending it will fail, with a better place for the error
+		return descriptor
+	}
+	d := new(descriptorpb.DescriptorProto)
+	d.ProtoReflect().SetUnknown(encoded)
+	return d
 }
 
 // framedSize is the size of n bytes of row within a request: field 1 of ProtoRows.
