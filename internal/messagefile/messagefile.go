@@ -12,6 +12,8 @@ import (
 
 	"cloud.google.com/go/pubsub/v2/apiv1/pubsubpb"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"beamcdc/internal/spelling"
 )
 
 // Open reads the messages of a file, or of stdin where name is "-".
@@ -28,27 +30,113 @@ func Open(name string, stdin io.Reader) ([]*pubsubpb.PubsubMessage, error) {
 	return Read(name, file)
 }
 
+// OpenEither is Open for files that may have the data alone: see [ReadEither].
+func OpenEither(name string, stdin io.Reader) ([]*pubsubpb.PubsubMessage, error) {
+	if name == "-" {
+		return ReadEither("standard input", stdin)
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("opening the messages: %w", err)
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	return ReadEither(name, file)
+}
+
 // Read reads JSON Lines, one message a line. Blank lines are skipped.
 func Read(name string, r io.Reader) ([]*pubsubpb.PubsubMessage, error) {
-	in := bufio.NewReaderSize(r, 1<<16)
 	var messages []*pubsubpb.PubsubMessage
+	err := eachLine(name, r, func(number int, line []byte) error {
+		message, err := parseMessage(line)
+		if err != nil {
+			return fmt.Errorf("%s:%d: %w", name, number, err)
+		}
+		messages = append(messages, message)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return messages, nil
+}
+
+// ReadEither reads JSON Lines whose lines are all messages, as Read does, or are all
+// the data of one. A file with a line that is a message, or was meant for one, is of
+// messages: another line in it is an error, and not taken for data.
+func ReadEither(name string, r io.Reader) ([]*pubsubpb.PubsubMessage, error) {
+	var messages, data []*pubsubpb.PubsubMessage
+	var first error // what is wrong with the first line that is no message
+	form := false
+	err := eachLine(name, r, func(number int, line []byte) error {
+		message, err := parseMessage(line)
+		if err == nil {
+			form, messages = true, append(messages, message)
+		} else {
+			form = form || meant(line)
+			if first == nil {
+				first = fmt.Errorf("%s:%d: %w", name, number, err)
+			}
+		}
+		data = append(data, &pubsubpb.PubsubMessage{Data: bytes.TrimSpace(line)})
+		return nil
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case !form:
+		return data, nil
+	case first != nil:
+		return nil, first
+	}
+	return messages, nil
+}
+
+// eachLine calls each with the lines that aren't blank, by their numbers. They are
+// each's own.
+func eachLine(name string, r io.Reader, each func(number int, line []byte) error) error {
+	in := bufio.NewReaderSize(r, 1<<16)
 	for number := 1; ; number++ {
 		line, err := in.ReadBytes('\n') // a line has no bound: a message may have ten megabytes
 		last := errors.Is(err, io.EOF)
 		if err != nil && !last {
-			return nil, fmt.Errorf("%s:%d: reading a message: %w", name, number, err)
+			return fmt.Errorf("%s:%d: reading a message: %w", name, number, err)
 		}
 		if len(bytes.TrimSpace(line)) > 0 {
-			message, parseErr := parseMessage(line)
-			if parseErr != nil {
-				return nil, fmt.Errorf("%s:%d: %w", name, number, parseErr)
+			if err := each(number, line); err != nil {
+				return err
 			}
-			messages = append(messages, message)
 		}
 		if last {
-			return messages, nil
+			return nil
 		}
 	}
+}
+
+// members are what a message may have.
+var members = []string{"data", "data_base64", "attributes", "ordering_key"}
+
+// meant reports whether a line that is no message was meant for one: as far as it can
+// be read it is an object with members of a message's names, or nearly those, alone.
+func meant(line []byte) bool {
+	d := jsontext.NewDecoder(bytes.NewReader(line), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	if token, err := d.ReadToken(); err != nil || token.Kind() != '{' {
+		return false
+	}
+	found := false
+	for d.PeekKind() == '"' {
+		name, err := d.ReadToken()
+		if err != nil {
+			break
+		}
+		if spelling.Nearest(name.String(), members) == "" {
+			return false
+		}
+		found = true
+		if d.SkipValue() != nil {
+			break
+		}
+	}
+	return found
 }
 
 // parseMessage reads one message:
@@ -128,6 +216,9 @@ func setMember(message *pubsubpb.PubsubMessage, name string, value jsontext.Valu
 	case "attributes":
 		return setAttributes(message, value)
 	default:
+		if known := spelling.Nearest(name, members); known != "" {
+			return fmt.Errorf("unknown member %q; %s is meant", name, known)
+		}
 		return fmt.Errorf("unknown member %q; a message has data or data_base64, attributes, ordering_key", name)
 	}
 	return nil

@@ -79,6 +79,42 @@ func TestReadMessagesErrors(t *testing.T) {
 	}
 }
 
+// Either form is read, and a broken line of the one isn't taken for the other.
+func TestReadEither(t *testing.T) {
+	const good, data = "{\"data\": {\"op\":\"c\"}}\n", "{\"op\":\"c\"}\n"
+	for in, want := range map[string]string{
+		"":                  "",
+		good + "\n" + good:  `{"op":"c"} {"op":"c"}`,
+		data + "\n" + data:  `{"op":"c"} {"op":"c"}`,
+		data + "{\"op\":\n": `{"op":"c"} {"op":`,
+		`{"data":[{"id":1}],"database":"shop","table":"orders","type":"INSERT"}`:      `{"data":[{"id":1}],"database":"shop","table":"orders","type":"INSERT"}`, // Canal's
+		`{"database":"shop","table":"orders","type":"insert","data":{"id":1}}` + "\n": `{"database":"shop","table":"orders","type":"insert","data":{"id":1}}`,   // Maxwell's
+		`{"data": {}, "orderingKey": "k"}`:                                            `!in:1: unknown member "orderingKey"; ordering_key is meant`,
+		`{"data": {}, "attributes": {"a": 1}}`:                                        "!in:1: attribute a is no JSON string",
+		`{"data": {}, "data_base64": ""}`:                                             "!in:1: it has data and data_base64",
+		`{"attributes": {}}`:                                                          "!in:1: it has neither data nor data_base64",
+		`{"data": {"op": "c"}, "ordering_key": "k"`:                                   "!in:1: reading a message",
+		good + data:                     `!in:2: unknown member "op"; a message has data`,
+		data + good:                     `!in:1: unknown member "op"; a message has data`,
+		"{\"data\": {\"a\":1}\n" + good: "!in:1: reading a message",
+	} {
+		messages, err := ReadEither("in", strings.NewReader(in))
+		if problem, bad := strings.CutPrefix(want, "!"); bad {
+			if err == nil || !strings.HasPrefix(err.Error(), problem) {
+				t.Errorf("%s\n got %v\nwant %s…", in, err, problem)
+			}
+			continue
+		}
+		var got []string
+		for _, m := range messages {
+			got = append(got, string(m.GetData()))
+		}
+		if err != nil || strings.Join(got, " ") != want {
+			t.Errorf("%s\n got %q, %v\nwant %q", in, got, err, want)
+		}
+	}
+}
+
 func TestDemoMessages(t *testing.T) {
 	messages, err := Read("messages.jsonl", strings.NewReader(string(shop.Messages)))
 	if err != nil {

@@ -132,11 +132,14 @@ func (q *request) run(ctx context.Context, o *pipeline.Options, stdin io.Reader,
 	if err != nil {
 		return UsageError{err}
 	}
-	sources, notes, err := q.sources(ctx, o, router, stdin)
+	told, err := q.sources(ctx, o, router, stdin)
 	if err != nil {
 		return err
 	}
 	p := planner{options: o, router: router, datasets: map[string]bool{}}
+	if q.source != "" || len(q.schemas)+len(q.messages) > 0 {
+		p.told = &told
+	}
 	var client *warehouse.Client
 	if q.offline {
 		p.look = func(context.Context, table.Name) (*table.Table, error) { return nil, nil }
@@ -156,10 +159,10 @@ func (q *request) run(ctx context.Context, o *pipeline.Options, stdin io.Reader,
 			return location != "", err
 		}
 	}
-	if err := p.planFor(ctx, sources, q.source != "" || len(q.schemas)+len(q.messages) > 0); err != nil {
+	if err := p.planFor(ctx, told.sources); err != nil {
 		return err
 	}
-	for _, note := range notes {
+	for _, note := range told.notes {
 		if _, err := io.WriteString(stdout, comment(note)+"\n"); err != nil {
 			return err
 		}
@@ -168,28 +171,36 @@ func (q *request) run(ctx context.Context, o *pipeline.Options, stdin io.Reader,
 	return a.all(ctx, p.plan)
 }
 
-// sources reads what is told of the sources' tables. The notes are about none of them.
-func (q *request) sources(ctx context.Context, o *pipeline.Options, router *table.Router, stdin io.Reader) (sources []*Source, notes []string, err error) {
+// sources reads what is told of the sources' tables.
+func (q *request) sources(ctx context.Context, o *pipeline.Options, router *table.Router, stdin io.Reader) (t told, err error) {
 	asked := func(name string) bool {
 		_, ok := router.Route(name)
 		return ok
 	}
 	switch {
 	case database.IsPostgres(q.source):
-		sources, err = readPostgres(ctx, q.source, asked)
+		t.sources, err = readPostgres(ctx, q.source, asked)
 	case database.IsMySQL(q.source):
-		sources, err = readMySQL(ctx, q.source, asked)
+		t.sources, err = readMySQL(ctx, q.source, asked)
 	case len(q.messages) > 0:
 		return q.learn(o, router, stdin)
 	}
 	for _, file := range q.schemas {
 		more, err := readSchemas(file, q.name)
 		if err != nil {
-			return nil, nil, UsageError{err}
+			return t, UsageError{err}
 		}
-		sources = joined(sources, more)
+		t.sources = joined(t.sources, more)
 	}
-	return sources, nil, err
+	for _, s := range t.sources {
+		if !asked(s.Name) {
+			t.others = append(t.others, s.Name)
+		}
+	}
+	if len(t.others) > 0 {
+		t.notes = append(t.notes, "no rule lists, and so left out here: "+listed(t.others))
+	}
+	return t, err
 }
 
 // joined adds sources that other files told of: one has a table's columns, another its key.
@@ -215,14 +226,14 @@ func joined(sources, more []*Source) []*Source {
 	return sources
 }
 
-func (q *request) learn(o *pipeline.Options, router *table.Router, stdin io.Reader) ([]*Source, []string, error) {
+func (q *request) learn(o *pipeline.Options, router *table.Router, stdin io.Reader) (told, error) {
 	decoder, err := o.Decoder()
 	if err != nil {
-		return nil, nil, err
+		return told{}, err
 	}
 	read, err := OpenAll(q.messages, stdin)
 	if err != nil {
-		return nil, nil, UsageError{err}
+		return told{}, UsageError{err}
 	}
 	return readMessages(read, decoder, router)
 }

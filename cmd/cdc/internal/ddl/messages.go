@@ -2,12 +2,12 @@ package ddl
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
@@ -21,25 +21,16 @@ import (
 )
 
 // OpenMessages reads a file of messages: as cmd/local takes them, or each line a
-// message's data. "-" is standard input.
+// message's data. "-" is standard input. A file without a message is an error.
 func OpenMessages(file string, stdin io.Reader) ([]*pubsubpb.PubsubMessage, error) {
-	name, read := file, func() ([]byte, error) { return os.ReadFile(file) }
-	if file == "-" {
-		name, read = "standard input", func() ([]byte, error) { return io.ReadAll(stdin) }
-	}
-	text, err := read()
-	if err != nil {
-		return nil, fmt.Errorf("opening the messages: %w", err)
-	}
-	first, _, _ := bytes.Cut(bytes.TrimSpace(text), []byte("\n"))
-	if _, err := messagefile.Read(name, bytes.NewReader(first)); err == nil {
-		return messagefile.Read(name, bytes.NewReader(text))
-	}
-	var messages []*pubsubpb.PubsubMessage
-	for line := range bytes.Lines(text) {
-		if data := bytes.TrimSpace(line); len(data) > 0 {
-			messages = append(messages, &pubsubpb.PubsubMessage{Data: data})
-		}
+	messages, err := messagefile.OpenEither(file, stdin)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(messages) == 0 && file == "-":
+		return nil, errors.New("standard input has no message")
+	case len(messages) == 0:
+		return nil, fmt.Errorf("%s has no message", file)
 	}
 	return messages, nil
 }
@@ -58,20 +49,21 @@ func OpenAll(names []string, stdin io.Reader) (messages []*pubsubpb.PubsubMessag
 
 // Implied returns the tables that rules imply for messages, by the names that the
 // messages' changes have of them, as `cdc ddl -messages` would create them. The notes
-// say what is missing of it.
+// say what is missing of it. Messages of which none can be decoded are a UsageError.
 func Implied(messages []*pubsubpb.PubsubMessage, decoder *envelope.Decoder, router *table.Router) (tables map[string]*table.Table, notes []string, err error) {
-	sources, notes, err := readMessages(messages, decoder, router)
+	told, err := readMessages(messages, decoder, router)
 	if err != nil {
 		return nil, nil, err
 	}
+	notes = told.notes
 	tables = make(map[string]*table.Table)
-	for _, s := range sources {
+	for _, s := range told.sources {
 		m, _ := router.Route(s.Name)
 		if m.Err != nil {
 			notes = append(notes, m.Err.Error())
 			continue
 		}
-		t, _, bad := wanted(m, s)
+		t, _, bad := wanted(m, s, nil)
 		if bad != nil {
 			notes = append(notes, bad.Error())
 			continue
@@ -85,34 +77,41 @@ func Implied(messages []*pubsubpb.PubsubMessage, decoder *envelope.Decoder, rout
 type learned struct {
 	*Source
 
+	rule    *table.Rule
 	schemas map[string]bool // those that were added
 	growth  *table.Growth
 	grows   bool        // the pipeline would add columns
 	table   table.Table // what its rows without a schema need
 	plan    *rowproto.Encoder
 	nulls   []string // columns that were NULL and nothing else yet
-	untyped bool     // some values were
+	untyped []string // columns of which some values were
 	refused map[string]bool
 }
 
 // readMessages describes the tables whose changes the messages are.
-func readMessages(messages []*pubsubpb.PubsubMessage, decoder *envelope.Decoder, router *table.Router) ([]*Source, []string, error) {
+func readMessages(messages []*pubsubpb.PubsubMessage, decoder *envelope.Decoder, router *table.Router) (told, error) {
 	byName := map[string]*learned{}
 	var all []*learned
 	undecoded := map[string]int{}
+	var first error // why the first of those can't be
+	decoded := 0
+	var unlisted others
 	for i, m := range messages {
 		read := change.Message{ID: fmt.Sprintf("m%d", i+1), Data: m.GetData(), Attributes: m.GetAttributes(), OrderingKey: m.GetOrderingKey()}
 		events, _, err := decoder.Decode(read, nil)
 		if e, ok := errors.AsType[*envelope.Error](err); ok {
 			undecoded[e.Reason]++
+			first = cmp.Or(first, err)
 			continue
 		} else if err != nil {
-			return nil, nil, fmt.Errorf("decoding message %d: %w", i+1, err)
+			return told{}, fmt.Errorf("decoding message %d: %w", i+1, err)
 		}
+		decoded++
 		for k := range events {
 			e := &events[k]
 			match, ok := router.Route(e.Table)
 			if !ok {
+				unlisted.add(e.Table, i)
 				continue
 			}
 			l := byName[e.Table]
@@ -122,19 +121,24 @@ func readMessages(messages []*pubsubpb.PubsubMessage, decoder *envelope.Decoder,
 				all = append(all, l)
 			}
 			if err := l.learn(e); err != nil {
-				return nil, nil, fmt.Errorf("message %d: %w", i+1, err)
+				return told{}, fmt.Errorf("message %d: %w", i+1, err)
 			}
 		}
 	}
-	var notes []string
+	if decoded == 0 && first != nil {
+		return told{}, UsageError{fmt.Errorf("none of %s can be decoded; of the first: %w", counted(len(messages), "message"), first)}
+	}
+	t := told{others: unlisted.names}
 	for _, reason := range slices.Sorted(maps.Keys(undecoded)) {
-		notes = append(notes, fmt.Sprintf("%d messages can't be decoded: %s", undecoded[reason], reason))
+		t.notes = append(t.notes, fmt.Sprintf("%s can't be decoded: %s", counted(undecoded[reason], "message"), reason))
 	}
-	sources := make([]*Source, 0, len(all))
+	if len(unlisted.names) > 0 {
+		t.notes = append(t.notes, unlisted.note())
+	}
 	for _, l := range all {
-		sources = append(sources, l.done())
+		t.sources = append(t.sources, l.done())
 	}
-	return sources, notes, nil
+	return t, nil
 }
 
 // noColumn stands in a table that has no column yet, since rows can be encoded for
@@ -151,7 +155,7 @@ func newLearned(name string, rule *table.Rule) *learned {
 		growth = &own
 	}
 	return &learned{
-		Source: &Source{Name: name}, grows: table.GrowthOf(rule) != nil, schemas: map[string]bool{}, growth: growth, refused: map[string]bool{},
+		Source: &Source{Name: name}, rule: rule, grows: table.GrowthOf(rule) != nil, schemas: map[string]bool{}, growth: growth, refused: map[string]bool{},
 		table: table.Table{Name: table.Name{Project: "p", Dataset: "d", Table: "t"}, Columns: []table.Column{noColumn}, PrimaryKey: []string{noColumn.Name}},
 	}
 }
@@ -204,7 +208,9 @@ func (l *learned) row(row []change.Column) error {
 	for _, c := range row {
 		switch c.Value.Kind() {
 		case change.KindNumber, change.KindText, change.KindRaw:
-			l.untyped = true
+			if !slices.Contains(l.untyped, c.Name) {
+				l.untyped = append(l.untyped, strings.Clone(c.Name))
+			}
 		case change.KindNull:
 			if !slices.Contains(l.nulls, c.Name) {
 				l.nulls = append(l.nulls, strings.Clone(c.Name))
@@ -221,7 +227,7 @@ func (l *learned) row(row []change.Column) error {
 	}
 	asked, err := l.plan.Evolve(row, rowproto.RowOptions{}, l.growth, nil)
 	if v, ok := errors.AsType[*rowproto.ValueError](err); ok {
-		if !l.refused[v.Column] {
+		if column, _, _ := strings.Cut(v.Column, "."); !l.refused[v.Column] && !decided(l.rule, column) {
 			l.refused[v.Column] = true
 			l.note("column %s: %s: its type is what the other messages told", v.Column, v.Reason)
 		}
@@ -243,6 +249,9 @@ func (l *learned) done() *Source {
 			continue
 		}
 		if of := slices.IndexFunc(l.table.Columns, func(o table.Column) bool { return c.IsBeside(o.Name) }); of >= 0 {
+			if decided(l.rule, l.table.Columns[of].Name) {
+				continue
+			}
 			l.note("column %s has values of several types, %s and %s among them: the latter go to a column %s with unknown_columns: add, and are bad values else",
 				l.table.Columns[of].Name, l.table.Columns[of].SQLType(), c.SQLType(), c.Name)
 			if !l.grows {
@@ -253,17 +262,32 @@ func (l *learned) done() *Source {
 			l.Columns = append(l.Columns, c)
 		}
 	}
-	if l.untyped {
-		l.note("its messages type nothing: which of the numbers and texts are dates, times or decimals the rule's columns have to say; -source or -schema tells")
+	open := slices.DeleteFunc(l.untyped, func(name string) bool { return decided(l.rule, name) })
+	if len(open) > 0 {
+		l.note("the messages don't type %s: which of the numbers and texts are dates, times or decimals the rule's columns have to say; -source or -schema tells", listed(open))
 	}
-	var unknown []string
-	for _, name := range l.nulls {
-		if l.column(name) == nil {
-			unknown = append(unknown, name)
-		}
-	}
+	unknown := slices.DeleteFunc(l.nulls, func(name string) bool { return l.column(name) != nil || decided(l.rule, name) })
 	if len(unknown) > 0 {
-		l.note("left out, since they are NULL in all messages and so of no type: %s", strings.Join(unknown, ", "))
+		l.note("left out, since they are NULL in all messages and so of no type: %s", listed(unknown))
 	}
 	return l.Source
+}
+
+// decided reports whether a rule says what the values of a source's column are, or that
+// they go nowhere, so that nothing need be said of their messages.
+func decided(rule *table.Rule, name string) bool {
+	for i := range rule.Enrich {
+		s := &rule.Enrich[i]
+		if contains(s.Drop, name) {
+			return true
+		}
+		if at := slices.IndexFunc(s.Rename, func(r table.Renaming) bool { return strings.EqualFold(r.From, name) }); at >= 0 {
+			name = s.Rename[at].To
+		}
+	}
+	c := find(rule.Columns, name)
+	if c == nil {
+		return len(rule.Columns) > 0 && rule.UnknownColumns == "ignore"
+	}
+	return c.Type != "" || c.From != ""
 }

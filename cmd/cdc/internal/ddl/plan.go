@@ -34,13 +34,14 @@ type planner struct {
 	look func(ctx context.Context, name table.Name) (*table.Table, error)
 	// hasDataset says whether a dataset is there.
 	hasDataset func(ctx context.Context, project, dataset string) (bool, error)
+	told       *told // what was given; nil for nothing
 	plan       []Statements
 	datasets   map[string]bool
 }
 
 // planFor returns what the configuration's tables need: those that are described by
 // the sources, and those that the rules alone describe.
-func (p *planner) planFor(ctx context.Context, sources []*Source, told bool) error {
+func (p *planner) planFor(ctx context.Context, sources []*Source) error {
 	type pair struct {
 		match  table.Match
 		source *Source
@@ -63,10 +64,7 @@ func (p *planner) planFor(ctx context.Context, sources []*Source, told bool) err
 	}
 	for i := range p.options.Tables {
 		if !seen[i] {
-			why := "no source is given that has such tables; give -source, -schema or -messages"
-			if told {
-				why = "what was given has no such table"
-			}
+			why := p.lacking(p.options.Tables[i].Source)
 			p.plan = append(p.plan, Statements{About: "tables[" + fmt.Sprint(i) + "], of " + p.options.Tables[i].Source, Err: errors.New(why)})
 		}
 	}
@@ -84,6 +82,14 @@ func (p *planner) planFor(ctx context.Context, sources []*Source, told bool) err
 	return p.letters(ctx)
 }
 
+// lacking says why nothing is known of a rule's source.
+func (p *planner) lacking(source string) string {
+	if p.told == nil {
+		return fmt.Sprintf("no source is given that has a table for %q; give -source, -schema or -messages", source)
+	}
+	return p.told.lacking(source)
+}
+
 // destination plans a rule's table.
 func (p *planner) destination(ctx context.Context, m table.Match, s *Source) error {
 	of := m.Rule.Source
@@ -95,7 +101,7 @@ func (p *planner) destination(ctx context.Context, m table.Match, s *Source) err
 		p.plan = append(p.plan, Statements{About: "the table of " + of, Err: m.Err})
 		return nil //nolint:nilerr // it is in the plan: the other tables go on
 	}
-	t, notes, bad := wanted(m, s)
+	t, notes, bad := wanted(m, s, p.lacking)
 	if bad != nil {
 		p.plan = append(p.plan, Statements{About: about, Notes: notes, Err: bad})
 		return nil //nolint:nilerr // it is in the plan: the other tables go on

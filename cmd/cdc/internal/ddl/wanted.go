@@ -3,7 +3,9 @@ package ddl
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"beamcdc/schemas/table"
@@ -11,19 +13,19 @@ import (
 )
 
 // wanted returns the table that a rule implies, of a source, nil where nothing was
-// told of one. The notes are for the user. The error joins all reasons why BigQuery
-// wouldn't take it.
-func wanted(m table.Match, s *Source) (t *table.Table, notes []string, err error) {
+// told of one, for which lacking has the reason. The notes are for the user. The error
+// joins all reasons why BigQuery wouldn't take it.
+func wanted(m table.Match, s *Source, lacking func(source string) string) (t *table.Table, notes []string, err error) {
 	rule := *m.Rule
 	if s == nil {
 		s = &Source{Name: rule.Source}
 		for i := range rule.Columns {
 			if rule.Columns[i].Type == "" {
-				return nil, nil, fmt.Errorf("table %v: its rule's column %s has no type, and no source tells it; give the type, or -source, -schema or -messages", m.Name, rule.Columns[i].Name)
+				return nil, nil, fmt.Errorf("table %v: its rule's column %s has no type, and %s", m.Name, rule.Columns[i].Name, lacking(rule.Source))
 			}
 		}
 		if len(rule.Columns) == 0 {
-			return nil, nil, fmt.Errorf("table %v: its rule has no columns, and no source of them is given that has a table for %q; give -source, -schema or -messages", m.Name, rule.Source)
+			return nil, nil, fmt.Errorf("table %v: its rule has no columns, and %s", m.Name, lacking(rule.Source))
 		}
 	}
 	f := &flow{columns: slices.Clone(s.Columns), key: slices.Clone(s.Key), notes: slices.Clone(s.Notes)}
@@ -164,9 +166,9 @@ func (f *flow) hint(rule *table.Rule) {
 		if own := find(rule.Columns, c.Name); c.From == "" || own != nil && (own.From != "" || own.Type != "" && own.Type != c.Type) {
 			continue
 		}
-		hint := fmt.Sprintf("{name: %s, from: %s}", c.Name, c.From)
+		hint := fmt.Sprintf("{name: %s, from: %s}", inYAML(c.Name), c.From)
 		if c.From == table.FromDecimal {
-			hint = fmt.Sprintf("{name: %s, from: %s, scale: %d}", c.Name, c.From, c.FromScale)
+			hint = fmt.Sprintf("{name: %s, from: %s, scale: %d}", inYAML(c.Name), c.From, c.FromScale)
 		}
 		if c.From == table.FromUnsigned {
 			f.note("column %s is unsigned, which no schema of Debezium's tells: the rule's columns need %s, unless bigint.unsigned.handling.mode is precise", c.Name, hint)
@@ -177,4 +179,19 @@ func (f *flow) hint(rule *table.Rule) {
 	if len(missing) > 0 {
 		f.note("if messages come without Debezium's schema, the rule's columns need\n  - %s", strings.Join(missing, "\n  - "))
 	}
+}
+
+// plainName is a name that YAML takes for a text, within {…} too.
+var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// inYAML writes a name as the configuration takes it.
+func inYAML(name string) string {
+	switch strings.ToLower(name) {
+	case "null", "true", "false", "yes", "no", "on", "off", "y", "n": // which some readers take for values
+	default:
+		if plainName.MatchString(name) {
+			return name
+		}
+	}
+	return strconv.Quote(name)
 }

@@ -1,10 +1,10 @@
--- 1 messages can't be decoded: bad_json
+-- 1 message can't be decoded: bad_json
 
 -- dataset demo.shop
 CREATE SCHEMA IF NOT EXISTS `demo.shop`;
 
 -- demo.shop.customers, of public.customers
--- note: its messages type nothing: which of the numbers and texts are dates, times or decimals the rule's columns have to say; -source or -schema tells
+-- note: the messages don't type customer_id, name, email, born, registered_at, preferences: which of the numbers and texts are dates, times or decimals the rule's columns have to say; -source or -schema tells
 CREATE TABLE `demo.shop.customers` (
   `customer_id` INT64,
   `name` STRING,
@@ -21,7 +21,7 @@ OPTIONS (
 );
 
 -- demo.shop.orders, of public.orders
--- note: its messages type nothing: which of the numbers and texts are dates, times or decimals the rule's columns have to say; -source or -schema tells
+-- note: the messages don't type order_id, customer_id, status, total, delivery_date, tags, placed_at, updated_at: which of the numbers and texts are dates, times or decimals the rule's columns have to say; -source or -schema tells
 CREATE TABLE `demo.shop.orders` (
   `order_id` INT64,
   `customer_id` INT64,

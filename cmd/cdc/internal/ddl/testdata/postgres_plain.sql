@@ -2,7 +2,7 @@
 CREATE SCHEMA IF NOT EXISTS `demo.shop`;
 
 -- demo.shop.days, of public.days
--- note: its messages type nothing: which of the numbers and texts are dates, times or decimals the rule's columns have to say; -source or -schema tells
+-- note: the messages don't type day, price, at, v: which of the numbers and texts are dates, times or decimals the rule's columns have to say; -source or -schema tells
 CREATE TABLE `demo.shop.days` (
   `day` INT64,
   `price` STRING,
@@ -16,7 +16,7 @@ OPTIONS (
 );
 
 -- demo.shop.docs, of public.docs
--- note: its messages type nothing: which of the numbers and texts are dates, times or decimals the rule's columns have to say; -source or -schema tells
+-- note: the messages don't type id, qty, doc, raw, numbers: which of the numbers and texts are dates, times or decimals the rule's columns have to say; -source or -schema tells
 CREATE TABLE `demo.shop.docs` (
   `id` INT64,
   `qty` INT64,
@@ -31,7 +31,7 @@ OPTIONS (
 );
 
 -- demo.shop.items, of public.items
--- note: its messages type nothing: which of the numbers and texts are dates, times or decimals the rule's columns have to say; -source or -schema tells
+-- note: the messages don't type id, op, source, Price, at, added, ignored: which of the numbers and texts are dates, times or decimals the rule's columns have to say; -source or -schema tells
 CREATE TABLE `demo.shop.items` (
   `id` INT64,
   `op` STRING,
@@ -50,7 +50,7 @@ OPTIONS (
 -- demo.shop.pairs, of public.pairs
 -- note: column v: bad_value: its type is what the other messages told
 -- note: column v has values of several types, BIGNUMERIC and FLOAT64 among them: the latter go to a column v_float64 with unknown_columns: add, and are bad values else
--- note: its messages type nothing: which of the numbers and texts are dates, times or decimals the rule's columns have to say; -source or -schema tells
+-- note: the messages don't type tenant, v, n: which of the numbers and texts are dates, times or decimals the rule's columns have to say; -source or -schema tells
 CREATE TABLE `demo.shop.pairs` (
   `tenant` STRING,
   `v` BIGNUMERIC,
@@ -64,7 +64,7 @@ OPTIONS (
 );
 
 -- demo.shop.types, of public.types
--- note: its messages type nothing: which of the numbers and texts are dates, times or decimals the rule's columns have to say; -source or -schema tells
+-- note: the messages don't type id, c_int2, c_int4, c_int8, c_real, c_double, c_money, c_numeric, c_whole, c_big, c_any, c_varchar, c_text, c_citext, c_bytea, c_bits, c_varbit, c_date, c_time, c_time3, and 35 more: which of the numbers and texts are dates, times or decimals the rule's columns have to say; -source or -schema tells
 CREATE TABLE `demo.shop.types` (
   `id` INT64,
   `c_bool` BOOL,

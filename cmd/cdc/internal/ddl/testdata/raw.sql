@@ -2,7 +2,7 @@
 CREATE SCHEMA IF NOT EXISTS `demo.shop`;
 
 -- demo.shop.customers, of public.customers
--- note: its messages type nothing: which of the numbers and texts are dates, times or decimals the rule's columns have to say; -source or -schema tells
+-- note: the messages don't type customer_id, name, email, born, registered_at, preferences: which of the numbers and texts are dates, times or decimals the rule's columns have to say; -source or -schema tells
 CREATE TABLE `demo.shop.customers` (
   `customer_id` INT64,
   `name` STRING,

@@ -26,5 +26,5 @@ CREATE VIEW IF NOT EXISTS `demo.shop.orders` AS
 SELECT * EXCEPT (beamcdc_sequence, beamcdc_deleted) FROM `demo.shop.orders_g0` WHERE beamcdc_deleted IS NOT TRUE;
 
 -- demo.shop.lines, of public.lines
--- error: table demo.shop.lines: its rule has no columns, and no source of them is given that has a table for "public.lines"; give -source, -schema or -messages
+-- error: table demo.shop.lines: its rule has no columns, and what was given has no table that "public.lines" is for
 
