@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -78,11 +79,14 @@ func newer(file, than string) bool {
 	return err == nil && otherErr == nil && a.ModTime().After(b.ModTime())
 }
 
-const (
-	pythonFolder = "tests/bench/peers/python"
-	venv         = pythonFolder + "/venv"
-	installed    = venv + "/installed" // a file that says that all is
-)
+const pythonFolder = "tests/bench/peers/python"
+
+// venv is Python's environment. It is kept between runs, and outside of the project: it
+// has thousands of files.
+func venv() (string, error) {
+	directory, err := os.UserCacheDir()
+	return filepath.Join(directory, "beamcdc-peers-python"), err
+}
 
 // pythonBuild builds Java's half and Prism, and installs Beam for Python in an
 // environment of its own, unless it is there.
@@ -93,13 +97,22 @@ func pythonBuild(ctx context.Context, directory string) error {
 	if err := goBuild("prism", "github.com/apache/beam/sdks/v2/go/cmd/prism")(ctx, directory); err != nil {
 		return err
 	}
-	requirements := pythonFolder + "/requirements.txt"
-	if newer(installed, requirements) {
+	environment, err := venv()
+	if err != nil {
+		return err
+	}
+	list := pythonFolder + "/requirements.txt"
+	requirements, err := os.ReadFile(list)
+	if err != nil {
+		return err
+	}
+	installed := filepath.Join(environment, "installed.txt") // what is, written when all is
+	if text, err := os.ReadFile(installed); err == nil && bytes.Equal(text, requirements) {
 		return nil
 	}
 	for _, command := range [][]string{
-		{"python3", "-m", "venv", venv},
-		{venv + "/bin/pip", "install", "--quiet", "--requirement", requirements},
+		{"python3", "-m", "venv", "--clear", environment},
+		{filepath.Join(environment, "bin/pip"), "install", "--quiet", "--requirement", list},
 	} {
 		c := exec.CommandContext(ctx, command[0], command[1:]...)
 		c.Stdout, c.Stderr = os.Stderr, os.Stderr
@@ -107,12 +120,16 @@ func pythonBuild(ctx context.Context, directory string) error {
 			return fmt.Errorf("%s: %w", strings.Join(command, " "), err)
 		}
 	}
-	return os.WriteFile(installed, nil, 0o600)
+	return os.WriteFile(installed, requirements, 0o600)
 }
 
 func python(p *peer, _ *settings, directory string) *exec.Cmd {
+	environment, err := venv()
+	if err != nil {
+		panic(err) // pythonBuild had it
+	}
 	libraries := mavenFolder + "/target/lib"
-	return exec.Command(venv+"/bin/python", pythonFolder+"/main.py", "--pubsub="+p.feed.RESTAddr, "--subscription="+subscription,
+	return exec.Command(filepath.Join(environment, "bin/python"), pythonFolder+"/main.py", "--pubsub="+p.feed.RESTAddr, "--subscription="+subscription,
 		"--prism="+filepath.Join(directory, "prism"), "--",
 		"java", "-Dbigquery.emulator.grpc="+p.bigquery.grpc, "-javaagent:"+libraries+"/jamm-0.4.0.jar", "-cp", jar+":"+libraries+"/*",
 		"org.apache.beam.sdk.expansion.service.ExpansionService", "PORT", "--alsoStartLoopbackWorker=true", "--project=demo",
