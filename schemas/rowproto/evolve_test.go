@@ -186,6 +186,7 @@ func TestEvolve(t *testing.T) {
 		},
 		{"a field's NULL", table.Growth{}, column("address", change.Struct([]change.Column{column("city", change.Null())})), []string{"ALTER COLUMN `address` SET DATA TYPE STRUCT<`city` STRING, `no` INT64, `geo` STRUCT<`lat` FLOAT64>>"}, ""},
 		{"a field's absence", table.Growth{}, column("address", change.Raw(`{"no":1}`)), []string{"ALTER COLUMN `address` SET DATA TYPE STRUCT<`city` STRING, `no` INT64, `geo` STRUCT<`lat` FLOAT64>>"}, ""},
+		{"a field that BigQuery can't have", table.Growth{}, column("address", change.Raw(`{"city":"Ulm","b.c":true}`)), nil, ReasonUnknownColumn},
 		{"a field's type", table.Growth{}, column("address", change.Raw(`{"city":"Ulm","no":"4b"}`)), nil, ReasonBadValue},
 		{"fields of an array's STRUCTs", table.Growth{}, column("lines", change.Raw(`[{"sku":"a"},{"sku":"b","n":2}]`)), []string{"ALTER COLUMN `lines` SET DATA TYPE ARRAY<STRUCT<`sku` STRING, `n` INT64>>"}, ""},
 	} {
