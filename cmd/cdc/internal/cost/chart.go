@@ -54,8 +54,8 @@ func (r *report) svg() []byte {
 		text(x+6, y+barHeight-8, "start", "", fmt.Sprintf("%.2f", bill.Total()))
 	}
 	text(chartLeft, float64(height-14), "start", ` fill="#555555" font-size="11"`, fmt.Sprintf(
-		"%d tables, a window of %s, %g queries an hour of each; list prices of %s and %s; a model, no bill",
-		len(r.Tables), short(r.Window), r.model.Queries, r.prices.Write.AsOf, r.prices.OnDemand.AsOf))
+		"%s, a window of %s, %s an hour of each; list prices of %s and %s; a model, no bill",
+		counted(float64(len(r.Tables)), "table"), short(r.Window), queries(r.model.Queries), r.prices.Write.AsOf, r.prices.OnDemand.AsOf))
 	b.WriteString("</svg>\n")
 	return []byte(b.String())
 }

@@ -9,7 +9,6 @@ import (
 	"io"
 	"maps"
 	"math"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +17,7 @@ import (
 	"beamcdc/cmd/cdc/internal/configured"
 	"beamcdc/cmd/cdc/internal/ddl"
 	"beamcdc/cmd/cdc/internal/warehouse"
+	"beamcdc/internal/spelling"
 	"beamcdc/pipeline"
 	"beamcdc/schemas/table"
 )
@@ -42,9 +42,9 @@ or of one table's rate:
   -keys N              how many rows are changed, equally often. 0, the default, for rows of
                        ever new keys, of which a window saves none
 
-  -table_bytes [TABLE=]SIZE   what a table has, in bytes or as 20MiB, 100GiB, 2TiB; TABLE
-                       is [PROJECT.]DATASET.TABLE; may be repeated. Other tables' sizes are
-                       asked of BigQuery
+  -table_bytes [TABLE=]SIZE   what a table has, in bytes or as 20MiB, 100GiB, 2TiB, or by
+                       thousands as 20MB, 100GB, 2TB; TABLE is [PROJECT.]DATASET.TABLE;
+                       may be repeated. Other tables' sizes are asked of BigQuery
   -offline             don't ask BigQuery
   -windows LIST        defaults to 1s,5s,30s,5m and the configuration's
   -staleness LIST      of max_staleness; 0 is none. Defaults to 0,5m,15m,1h,4h,24h
@@ -133,6 +133,11 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer) 
 		q.wanted = append(q.wanted, q.window)
 	}
 	slices.Sort(q.wanted)
+	chart, err := openChart(q.chart) // where it can't be written is told before the work
+	if err != nil {
+		return UsageError{err}
+	}
+	defer chart.close()
 	tables, notes, err := q.traffic(ctx, &o, stdin)
 	if err != nil {
 		return err
@@ -142,13 +147,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer) 
 	if err := r.write(stdout); err != nil {
 		return err
 	}
-	if q.chart == "" {
-		return nil
-	}
-	if err := os.WriteFile(q.chart, r.svg(), 0o600); err != nil {
-		return fmt.Errorf("writing the chart: %w", err)
-	}
-	return nil
+	return chart.write(r)
 }
 
 // check reads what the flags say.
@@ -207,17 +206,22 @@ func durations(name, text string, zero bool) ([]time.Duration, error) {
 	return slices.Compact(all), nil
 }
 
-// parseSize reads a number of bytes.
+// parseSize reads a number of bytes. Capitals don't matter.
 func parseSize(text string) (float64, error) {
-	number, unit := text, 1.0
-	for i, suffix := range []string{"KiB", "MiB", "GiB", "TiB", "PiB"} {
-		if rest, ok := strings.CutSuffix(text, suffix); ok {
-			number, unit = rest, float64(uint64(1)<<(10*(i+1)))
+	number, unit := strings.ToLower(strings.TrimSpace(text)), 1.0
+	for i, prefix := range []string{"", "k", "m", "g", "t", "p"} {
+		if rest, ok := strings.CutSuffix(number, prefix+"ib"); ok && i > 0 {
+			number, unit = rest, float64(uint64(1)<<(10*i))
+			break
+		}
+		if rest, ok := strings.CutSuffix(number, prefix+"b"); ok && (i > 0 || strings.TrimRight(rest, "0123456789. ") == "") {
+			number, unit = rest, math.Pow10(3*i)
+			break
 		}
 	}
 	n, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
 	if n *= unit; err != nil || !(n >= 0) || n > 1e18 {
-		return 0, errors.New("write bytes, or a number with KiB, MiB, GiB or TiB")
+		return 0, errors.New("write bytes, or a number with KiB, MiB, GiB or TiB, of 1024, or with KB, MB, GB or TB, of 1000")
 	}
 	return n, nil
 }
@@ -228,10 +232,19 @@ func (q *request) traffic(ctx context.Context, o *pipeline.Options, stdin io.Rea
 		t := given(q.rate, q.rowBytes, q.keys)
 		t.Table, t.Origin = "one table", "-table_bytes"
 		var given bool
+		for name := range q.baselines {
+			if name != "" {
+				return nil, nil, UsageError{fmt.Errorf("-table_bytes names table %s, and -rate is of one table without a name: give -table_bytes SIZE alone", name)}
+			}
+		}
 		if t.Baseline, given = q.baselines[""]; !given { // an empty table has 0
 			return nil, nil, UsageError{errors.New("-rate needs -table_bytes: how many bytes the table has")}
 		}
-		return []Traffic{t}, []string{fmt.Sprintf("given: %v rows a second of %v bytes, of %v keys", q.rate, q.rowBytes, q.keys)}, nil
+		keys := "of " + counted(q.keys, "key")
+		if q.keys == 0 {
+			keys = "of ever new keys"
+		}
+		return []Traffic{t}, []string{fmt.Sprintf("given: %s a second of %s, %s", counted(q.rate, "row"), counted(q.rowBytes, "byte"), keys)}, nil
 	}
 	o.CreateTables = false // what it asks of a rule's columns, messages tell
 	if o.Runtime.BigQueryRESTEndpoint != "" {
@@ -254,41 +267,88 @@ func (q *request) traffic(ctx context.Context, o *pipeline.Options, stdin io.Rea
 		return nil, nil, UsageError{err}
 	}
 	implied, notes, err := ddl.Implied(messages, decoder, router)
-	if err != nil {
+	if bad, ok := errors.AsType[ddl.UsageError](err); ok {
+		return nil, nil, UsageError{bad}
+	} else if err != nil {
 		return nil, nil, err
 	}
 	s, err := take(messages, decoder, implied)
 	if err != nil {
 		return nil, nil, err
 	}
+	if len(s.tables) == 0 {
+		return nil, nil, UsageError{noRow(notes, s)}
+	}
 	span, err := s.arrive(q.span)
 	if err != nil {
 		return nil, nil, UsageError{err}
 	}
 	tables = s.traffic(span)
-	if len(tables) == 0 {
-		return nil, nil, UsageError{errors.New("of no message could a row be made: see whether the configuration's tables are the messages'")}
+	if err := q.checkNames(c.Project, router, tables); err != nil {
+		return nil, nil, UsageError{err}
 	}
 	how := "by the time of their commits"
 	if q.span > 0 {
 		how = "evenly, by -span"
 	}
-	notes = append(notes, fmt.Sprintf("sample: %d messages, %d changes, in %v, %s; rows are taken to come at this rate all month", len(messages), s.events, span.Round(time.Millisecond), how))
+	notes = append(notes, fmt.Sprintf("sample: %s, %s, in %v, %s; rows are taken to come at this rate all month",
+		counted(float64(len(messages)), "message"), counted(float64(s.events), "change"), span.Round(time.Millisecond), how))
 	for _, why := range slices.Sorted(maps.Keys(s.refused)) {
 		notes = append(notes, fmt.Sprintf("%d without a row, and in no figure: %s", s.refused[why], why))
 	}
-	return tables, notes, q.measure(ctx, o, tables)
+	empty, err := q.measure(ctx, o, tables)
+	return tables, append(notes, empty...), err
 }
 
-// measure finds the tables' sizes.
-func (q *request) measure(ctx context.Context, o *pipeline.Options, tables []Traffic) error {
+// noRow is the error of a sample of which no row could be made.
+func noRow(notes []string, s *sample) error {
+	why := slices.Clone(notes)
+	for _, reason := range slices.Sorted(maps.Keys(s.refused)) {
+		why = append(why, fmt.Sprintf("%d without a row: %s", s.refused[reason], reason))
+	}
+	return fmt.Errorf("of no message could a row be made: %s", strings.Join(why, "; "))
+}
+
+// checkNames says which table of -table_bytes is none of the configuration's.
+func (q *request) checkNames(project string, router *table.Router, tables []Traffic) error {
+	var known []string
+	for i := range tables {
+		known = append(known, tables[i].Table)
+	}
+	for _, m := range router.Literals() { // the sample may have no row of them
+		if name := m.Name.String(); !slices.Contains(known, name) {
+			known = append(known, name)
+		}
+	}
+	for _, given := range slices.Sorted(maps.Keys(q.baselines)) {
+		if given == "" {
+			continue
+		}
+		name, err := table.ParseName(given, project)
+		if err != nil {
+			return fmt.Errorf("-table_bytes %s=…: %w", given, err)
+		}
+		if slices.Contains(known, name.String()) {
+			continue
+		}
+		if near := spelling.Nearest(name.String(), known); near != "" {
+			return fmt.Errorf("-table_bytes names table %s, which is none of the configuration's; %s is meant", given, near)
+		}
+		slices.Sort(known)
+		return fmt.Errorf("-table_bytes names table %s, which is none of the configuration's and the sample's: %s", given, strings.Join(known, ", "))
+	}
+	return nil
+}
+
+// measure finds the tables' sizes. The notes warn of those that BigQuery says are empty.
+func (q *request) measure(ctx context.Context, o *pipeline.Options, tables []Traffic) (notes []string, err error) {
 	c := o.CatalogConfig()
 	var client *warehouse.Client
 	for i := range tables {
 		t := &tables[i]
 		name, err := table.ParseName(t.Table, c.Project)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		given := func(key string) bool {
 			size, ok := q.baselines[key]
@@ -301,22 +361,25 @@ func (q *request) measure(ctx context.Context, o *pipeline.Options, tables []Tra
 			continue
 		}
 		if q.offline {
-			return UsageError{fmt.Errorf("nothing says how large %s is; give -table_bytes %s=SIZE, or leave -offline out", t.Table, t.Table)}
+			return nil, UsageError{fmt.Errorf("nothing says how large %s is; give -table_bytes %s=SIZE, or -table_bytes SIZE for all, or leave -offline out", t.Table, t.Table)}
 		}
 		if client == nil {
 			if client, err = warehouse.Open(ctx, c); err != nil {
-				return err
+				return nil, err
 			}
 			defer client.Close()
 		}
 		found, err := client.Table(ctx, name)
 		if err != nil {
-			return fmt.Errorf("asking BigQuery how large %s is: %w; -table_bytes says it, too", t.Table, err)
+			return nil, fmt.Errorf("asking BigQuery how large %s is: %w; -table_bytes says it, too", t.Table, err)
 		}
 		if found == nil {
-			return UsageError{fmt.Errorf("BigQuery has no table %s; give -table_bytes %s=SIZE", t.Table, t.Table)}
+			return nil, UsageError{fmt.Errorf("BigQuery has no table %s; give -table_bytes %s=SIZE", t.Table, t.Table)}
 		}
 		t.Baseline, t.Origin = float64(found.NumBytes), "BigQuery"
+		if found.NumBytes == 0 {
+			notes = append(notes, fmt.Sprintf("warning: BigQuery says that %s is empty: what is estimated of applies and queries is of a table of 0 bytes, and no estimate of what it will have; give -table_bytes %s=SIZE", t.Table, t.Table))
+		}
 	}
-	return nil
+	return notes, nil
 }

@@ -100,7 +100,7 @@ func (p *Prices) bill(e Month) Bill {
 	b := Bill{Write: p.write(e.Write)}
 	if all := e.ApplyBytes + e.QueryBytes; all > 0 {
 		b.Apply = processed * e.ApplyBytes / all
-		b.Query = processed - b.Apply
+		b.Query = processed * e.QueryBytes / all // the rest might be -0.00
 	}
 	return b
 }

@@ -108,16 +108,3 @@ func TestReadPrices(t *testing.T) {
 		}
 	}
 }
-
-func TestParseSize(t *testing.T) {
-	for text, want := range map[string]float64{"0": 0, "1000": 1000, "2KiB": 2048, "1.5 GiB": 1.5 * gib, "2TiB": 2 * tib} {
-		if got, err := parseSize(text); err != nil || got != want {
-			t.Errorf("%s: %v, %v", text, got, err)
-		}
-	}
-	for _, text := range []string{"", "GiB", "-1", "1GB", "NaN", "Inf"} {
-		if got, err := parseSize(text); err == nil {
-			t.Errorf("%q is %v", text, got)
-		}
-	}
-}

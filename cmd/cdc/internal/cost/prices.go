@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"reflect"
 
 	"github.com/goccy/go-yaml"
 )
@@ -55,7 +56,7 @@ func readPrices(file string) (Prices, error) {
 	}
 	var p Prices
 	if err := yaml.NewDecoder(bytes.NewReader(text), yaml.Strict()).Decode(&p); err != nil {
-		return Prices{}, fmt.Errorf("%s: %w", name, err)
+		return Prices{}, located(name, err)
 	}
 	for _, n := range []float64{p.Write.PerGiB, p.Write.FreeGiB, p.OnDemand.PerTiB, p.OnDemand.FreeTiB, p.Hours} {
 		if !(n >= 0) || math.IsInf(n, 0) {
@@ -66,6 +67,20 @@ func readPrices(file string) (Prices, error) {
 		return Prices{}, errors.New(name + ": currency or hours_per_month is missing; cdc cost -print_prices shows what belongs into it")
 	}
 	return p, nil
+}
+
+// located is an error of reading YAML as file, line and what is wrong, without the names
+// of Go's types.
+func located(name string, err error) error {
+	var of yaml.Error
+	if !errors.As(err, &of) || of.GetToken() == nil {
+		return fmt.Errorf("%s: it is no YAML of prices; cdc cost -print_prices shows what belongs into it", name)
+	}
+	problem := of.GetMessage()
+	if typed, ok := errors.AsType[*yaml.TypeError](err); ok {
+		problem = fmt.Sprintf("%q is no %s", of.GetToken().Value, map[reflect.Kind]string{reflect.Float64: "number", reflect.String: "text"}[typed.DstType.Kind()])
+	}
+	return fmt.Errorf("%s:%d: %s; cdc cost -print_prices shows what belongs into it", name, of.GetToken().Position.Line, problem)
 }
 
 // write is what so many bytes of rows cost, less what is free.

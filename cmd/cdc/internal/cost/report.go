@@ -3,6 +3,7 @@ package cost
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"text/tabwriter"
 	"time"
 )
@@ -50,8 +51,8 @@ func (r *report) write(out io.Writer) error {
 	p := &r.prices
 	say("prices: %s, %s: %v a GiB written (%v GiB free; %s), %v a TiB processed (%v TiB free; %s); a month of %v hours",
 		p.Currency, p.Region, p.Write.PerGiB, p.Write.FreeGiB, p.Write.AsOf, p.OnDemand.PerTiB, p.OnDemand.FreeTiB, p.OnDemand.AsOf, p.Hours)
-	say("queries: %v an hour of each table, which read %v of it where they needn't merge; without max_staleness an apply each %s (-unset_apply)",
-		r.model.Queries, r.model.QueryShare, short(r.model.UnsetApply))
+	say("queries: %s an hour of each table, which read %v of it where they needn't merge; without max_staleness an apply each %s (-unset_apply)",
+		plain(r.model.Queries), r.model.QueryShare, short(r.model.UnsetApply))
 	for i := range r.Tables {
 		r.writeTable(say, i)
 	}
@@ -68,41 +69,91 @@ func (r *report) writeTable(say func(string, ...any), i int) {
 	t := &r.Tables[i]
 	of := "given"
 	if t.Sampled > 0 {
-		of = fmt.Sprintf("of %d rows", t.Sampled)
+		of = "of " + counted(float64(t.Sampled), "row")
 	}
-	say("\n%s: %s rows a second of %s on average (%s), table %s (%s)", t.Table, number(t.Before.Rows), size(t.Before.Bytes/t.Before.Rows), of, size(t.Baseline), t.Origin)
-	say("window\trows/s written\trows saved\tGiB written/month\t")
+	rows := number(t.Before.Rows) + " rows"
+	if rows == "1 rows" {
+		rows = "1 row"
+	}
+	say("\n%s: %s a second of %s on average (%s), table %s (%s)", t.Table, rows, size(t.Before.Bytes/t.Before.Rows), of, size(t.Baseline), t.Origin)
+	written, applied, queried := 0.0, 0.0, 0.0
+	for _, w := range r.Windows {
+		written = max(written, t.After(w).Bytes*r.model.Hours*3600)
+	}
+	for _, m := range r.Months[i] {
+		applied, queried = max(applied, m.ApplyBytes), max(queried, m.QueryBytes)
+	}
+	unit := unitOf(written, gib)
+	say("window\trows/s written\trows saved\t%s written/month\t", unit.name)
 	for _, w := range r.Windows {
 		after := t.After(w)
-		say("%s\t%s\t%.1f%%\t%s\t", short(w), number(after.Rows), 100*(1-after.Rows/t.Before.Rows), number(after.Bytes*r.model.Hours*3600/gib))
+		say("%s\t%s\t%.1f%%\t%s\t", short(w), number(after.Rows), 100*(1-after.Rows/t.Before.Rows), number(after.Bytes*r.model.Hours*3600/unit.bytes))
 	}
 	say("")
-	say("max_staleness\tapplies/month\tTiB applied/month\tqueries/month\truntime merges\tTiB queried/month\t")
+	unit = unitOf(max(applied, queried), tib)
+	say("max_staleness\tapplies/month\t%s applied/month\tqueries/month\truntime merges\t%s queried/month\t", unit.name, unit.name)
 	for j, s := range r.Staleness {
 		m := &r.Months[i][j]
-		say("%s\t%s\t%s\t%s\t%s\t%s\t", staleness(s), number(m.Applies), number(m.ApplyBytes/tib), number(m.Queries), number(m.Merges), number(m.QueryBytes/tib))
+		say("%s\t%s\t%s\t%s\t%s\t%s\t", staleness(s), number(m.Applies), number(m.ApplyBytes/unit.bytes), number(m.Queries), number(m.Merges), number(m.QueryBytes/unit.bytes))
 	}
+}
+
+// unit is one of bytes.
+type unit struct {
+	name  string
+	bytes float64
+}
+
+var units = []unit{{"bytes", 1}, {"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", gib}, {"TiB", tib}}
+
+// unitOf returns the largest unit of which there is one, up to a largest, that by which
+// BigQuery bills; that too where there is nothing.
+func unitOf(n, largest float64) unit {
+	of := units[0]
+	for _, u := range units[1:] {
+		if u.bytes <= largest && (n >= u.bytes || n == 0) {
+			of = u
+		}
+	}
+	return of
 }
 
 // number writes three digits that count.
 func number(n float64) string {
-	switch {
-	case n == 0:
-		return "0"
-	case n >= 100:
+	if n >= 100 {
 		return fmt.Sprintf("%.0f", n)
-	default:
-		return fmt.Sprintf("%.3g", n)
 	}
+	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(n, 'g', 3, 64), 64) // it was just written
+	return plain(rounded)
 }
 
+// plain writes a number without an exponent.
+func plain(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
+
 func size(n float64) string {
-	units := []string{"bytes", "KiB", "MiB", "GiB", "TiB"}
-	i := 0
-	for ; n >= 1024 && i < len(units)-1; i++ {
-		n /= 1024
+	of := unitOf(n, tib)
+	switch {
+	case n == 0:
+		return "0 bytes"
+	case n == 1:
+		return "1 byte"
 	}
-	return number(n) + " " + units[i]
+	return number(n/of.bytes) + " " + of.name
+}
+
+// counted writes a number of things: "1 table", "2 tables".
+func counted(n float64, of string) string {
+	if n != 1 {
+		of += "s"
+	}
+	return plain(n) + " " + of
+}
+
+func queries(n float64) string {
+	if n == 1 {
+		return "1 query"
+	}
+	return plain(n) + " queries"
 }
 
 func staleness(d time.Duration) string {

@@ -48,8 +48,12 @@ func take(messages []*pubsubpb.PubsubMessage, decoder *envelope.Decoder, tables 
 		for k := range events {
 			e := &events[k]
 			t := tables[e.Table]
-			if t == nil || e.Op == change.OpTruncate {
-				s.refused["no table"]++
+			if t == nil {
+				s.refused["no rule is for its table, or no table can be made of its rule"]++
+				continue
+			}
+			if e.Op == change.OpTruncate {
+				s.refused["it is a TRUNCATE"]++
 				continue
 			}
 			of := encoders[e.Table]
