@@ -17,14 +17,8 @@ bin/golangci-lint: .tool-versions
 fuzz: ## each fuzz target for a minute
 	.ci/fuzz 60
 
-bench: ## the benchmarks that docs/benchmarks.md quotes
-	go test -run='^$$' -bench=. -benchmem ./schemas/... ./transforms/...
-	go test -run='^$$' -bench=Codec -benchtime=2000x ./tests/bench
-	go test -run='^$$' -bench='Worker|Graph|Coalesce|Latency' -benchtime=10x -timeout=0 ./tests/bench
-	go run ./tests/bench/peers
-	go run ./tests/bench/peers -emulator -programs ours,plain,java
-	go run ./tests/bench/peers -programs ours,java-pubsub -rounds 3
-	go run ./tests/bench/peers -start -programs ours,plain,java
+bench: ## what docs/benchmarks.md shows, in some hours; BENCH_SHORT=1 for smaller runs, some 20 minutes; tables on standard output
+	@go run ./tests/bench/all $(if $(BENCH_SHORT),-short)
 
 e2e: ## real databases and a real Debezium, 50,000 transactions each; installs what that needs
 	tests/e2e/databases/install

@@ -1,0 +1,72 @@
+package main
+
+// section is one of docs/benchmarks.md.
+type section struct {
+	name, title string
+	commands    []command
+}
+
+// command is words with a blank between them, variables of the environment first; none
+// are quoted. short is its smaller form, "" where there is none.
+type command struct{ full, short string }
+
+// sections come in the order of docs/benchmarks.md.
+var sections = []section{
+	{"codec", "Decode and encode", []command{
+		{"go test -run=^$ -bench=Codec -benchtime=500x ./tests/bench", "go test -run=^$ -bench=Codec -benchtime=100x ./tests/bench"},
+	}},
+	{"schema", "The schema envelope", []command{
+		{"go test -run=^$ -bench=SchemaEnvelope -benchtime=2000x ./tests/bench", "go test -run=^$ -bench=SchemaEnvelope -benchtime=500x ./tests/bench"},
+		{"go test -run=^$ -bench=Ratio ./schemas/envelope", "go test -run=^$ -bench=Ratio -benchtime=0.5s ./schemas/envelope"},
+	}},
+	{"write", "The write path", []command{
+		{"go test -run=^$ -bench=Write$ -benchtime=20x ./tests/bench", "go test -run=^$ -bench=Write$ -benchtime=10x ./tests/bench"},
+	}},
+	{"worker", "The worker path", []command{
+		{"go test -run=^$ -bench=Worker -benchtime=20x -timeout=0 ./tests/bench", "go test -run=^$ -bench=Worker -benchtime=10x -timeout=0 ./tests/bench"},
+	}},
+	{"graph", "The whole graph", []command{
+		{"go test -run=^$ -bench=Graph$ -benchtime=10x -timeout=0 ./tests/bench", "BEAMCDC_BENCH_MESSAGES=20000 go test -run=^$ -bench=Graph$ -benchtime=10x -timeout=0 ./tests/bench"},
+	}},
+	{"peers", "Beside other programs", []command{
+		{"go run ./tests/bench/peers", "go run ./tests/bench/peers -messages 30000"},
+		{"go run ./tests/bench/peers -emulator -programs ours,plain,java,python -messages 30000", "go run ./tests/bench/peers -emulator -programs ours,plain,java,python -messages 10000"},
+		{"go run ./tests/bench/peers -programs ours,java-pubsub -rounds 10", "go run ./tests/bench/peers -programs ours,java-pubsub -rounds 3 -warmup 1 -messages 20000"},
+	}},
+	{"coalesce", "Coalescing", []command{
+		{"go test -run=^$ -bench=Coalesce -benchtime=20x -timeout=0 ./tests/bench", "go test -run=^$ -bench=Coalesce -benchtime=10x -timeout=0 ./tests/bench"},
+	}},
+	{"latency", "Latency", []command{
+		{"go test -run=^$ -bench=Latency -benchtime=20x -timeout=0 ./tests/bench", "go test -run=^$ -bench=Latency -benchtime=10x -timeout=0 ./tests/bench"},
+	}},
+	{"start", "Start", []command{
+		{"go run ./tests/bench/peers -start -programs ours,plain,java,python", "go run ./tests/bench/peers -start -programs ours,plain,java,python"},
+	}},
+	{"gate", "The gate", []command{
+		{"go test -count=1 -run=TestGate -v ./tests/bench", "go test -count=1 -run=TestGate -v ./tests/bench"},
+	}},
+	{"formats", "The other formats", []command{
+		{"go test -run=^$ -bench=Formats|Avro -benchtime=3000x ./schemas/envelope", "go test -run=^$ -bench=Formats|Avro -benchtime=300x ./schemas/envelope"},
+		{"go test -run=^$ -bench=Datastream -benchtime=2000x ./schemas/envelope/avro", "go test -run=^$ -bench=Datastream -benchtime=1000x ./schemas/envelope/avro"},
+	}},
+	{"enrichment", "Enrichment", []command{
+		{"go test -run=^$ -bench=Row|Find|Map_lookup -count=5 ./schemas/enrichment", "go test -run=^$ -bench=Row|Find|Map_lookup -benchtime=0.3s ./schemas/enrichment"},
+	}},
+	{"emulator", "The emulator", []command{
+		{"go test -run=^$ -bench=Append -benchtime=20x -timeout=0 ./emulator", "go test -run=^$ -bench=Append -benchtime=10x -timeout=0 ./emulator"},
+		{"go test -run=^$ -bench=Merge -benchtime=5x -timeout=0 ./emulator/internal/engine", ""},
+	}},
+	{"load", "Under load", []command{
+		{"go run ./tests/load -scenario big,many,hot,wide -duration 25s -idle 15s", "go run ./tests/load -scenario hot -duration 10s -idle 5s"},
+		{"go run ./tests/load -scenario slow -duration 12m -slow 10m -rate 1000 -interval 15s", ""},
+		{"go run ./tests/load -scenario soak -duration 1h -rate 1500 -idle 1m", ""},
+	}},
+}
+
+func names() []string {
+	list := make([]string, len(sections))
+	for i := range sections {
+		list[i] = sections[i].name
+	}
+	return list
+}
