@@ -1,6 +1,6 @@
-// Package scan reads a message's JSON: jsontext checks it, once, and what is
-// known to be JSON is then walked over, member by member. Values come out as
-// substrings of the message.
+// Package scan reads a message's JSON: it is checked, once, and what is known to be
+// JSON is then walked over, member by member. Values come out as substrings of the
+// message.
 package scan
 
 import (
@@ -25,6 +25,7 @@ type Scanner struct {
 	// Outline is what the message's members told of its format.
 	Outline Outline
 
+	check   checker
 	dec     jsontext.Decoder
 	buf     bytes.Buffer
 	trusted string
@@ -55,7 +56,12 @@ func (s *Scanner) ResetPrefix(text string) (int, error) {
 		s.Walk(text)
 		return len(text), nil
 	}
-	// The decoder reads a bytes.Buffer in place and doesn't write to it.
+	if n, ok := s.check.value(text); ok {
+		s.Walk(text[:n])
+		return n, nil
+	}
+	// What is wrong is for jsontext to say. It reads a bytes.Buffer in place and
+	// doesn't write to it.
 	s.buf = *bytes.NewBuffer(unsafe.Slice(unsafe.StringData(text), len(text)))
 	s.dec.Reset(&s.buf)
 	if _, err := s.dec.ReadValue(); err != nil {
