@@ -18,7 +18,7 @@ fuzz: ## each fuzz target for a minute
 	.ci/fuzz 60
 
 bench: ## what docs/benchmarks.md shows, in some hours; BENCH_SHORT=1 for smaller runs, some 20 minutes; tables on standard output
-	@go run ./tests/bench/all $(if $(BENCH_SHORT),-short)
+	@go run ./tests/bench/all -charts docs $(if $(BENCH_SHORT),-short)
 
 e2e: ## real databases and a real Debezium, 50,000 transactions each; installs what that needs
 	tests/e2e/databases/install

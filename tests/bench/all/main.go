@@ -4,7 +4,7 @@
 //
 //	go run ./tests/bench/all > results.md                  # some hours, an hour's soak among it
 //	go run ./tests/bench/all -short > results.md           # some 20 minutes on a quiet machine
-//	go run ./tests/bench/all -short -only codec,worker
+//	go run ./tests/bench/all -short -only codec,worker -charts docs
 //
 // A command that fails doesn't end it; what it printed is in the results, and the status is 1.
 package main
@@ -27,9 +27,10 @@ import (
 func main() {
 	short := flag.Bool("short", false, "smaller runs, and none of what lasts")
 	only := flag.String("only", "", "sections, with commas between them, of "+strings.Join(names(), ", ")+"; all by default")
+	charts := flag.String("charts", "", "directory that the charts are drawn into; none by default")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, *short, *only)
+	err := run(ctx, *short, *only, *charts)
 	stop()
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "all: %v\n", err)
@@ -37,7 +38,7 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, short bool, only string) error {
+func run(ctx context.Context, short bool, only, charts string) error {
 	chosen := sections
 	if only != "" {
 		chosen = nil
@@ -62,7 +63,7 @@ func run(ctx context.Context, short bool, only string) error {
 				continue
 			}
 			fmt.Fprintf(os.Stderr, "\n[%d/%d, %v] %s: %s\n", i+1, len(chosen), time.Since(began).Round(time.Second), s.name, text)
-			if err := runCommand(ctx, text); err != nil {
+			if err := runCommand(ctx, text, c.chart, charts); err != nil {
 				failed++
 			}
 			if ctx.Err() != nil {
@@ -77,8 +78,9 @@ func run(ctx context.Context, short bool, only string) error {
 	return nil
 }
 
-// runCommand runs a command and prints its results.
-func runCommand(ctx context.Context, text string) error {
+// runCommand runs a command and prints its results, and draws its chart if there is a
+// directory for it.
+func runCommand(ctx context.Context, text string, drawn *chart, charts string) error {
 	var environment []string
 	words := strings.Fields(text)
 	for strings.Contains(words[0], "=") {
@@ -93,6 +95,9 @@ func runCommand(ctx context.Context, text string) error {
 	c.WaitDelay = 10 * time.Second
 	before, start := load(), time.Now()
 	err := c.Run()
+	if err == nil && drawn != nil && charts != "" {
+		err = drawn.draw(charts, output.String())
+	}
 	fmt.Printf("\n```console\n%s\n```\n\n%s", quoted(text), results(output.String()))
 	if err != nil {
 		fmt.Printf("\n**It failed**: %v\n", err)

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"encoding/xml"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -64,5 +67,40 @@ func TestSections(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+func TestChart(t *testing.T) {
+	const table = "building\n\n| | messages/s | processor time a message |\n|---|---|---|\n| ours | 10 | 51.5 µs |\n| java | 1 | 573.0 µs |\n\n| other | 1 |\n"
+	if diff := cmp.Diff([]bar{{"ours", 51.5}, {"java", 573}}, column(table, "processor time a message"), cmp.AllowUnexported(bar{})); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	const benchmarks = "BenchmarkWorker/5_columns-2 10 1.9 tokenize-times\nBenchmarkWorker/a<b-2 10 4 tokenize-times\nBenchmarkOther/5_columns-2 10 3 tokenize-times\n"
+	directory := t.TempDir()
+	for output, c := range map[string]chart{
+		table:      {file: "peers.svg", column: "processor time a message", logarithmic: true},
+		benchmarks: {file: "worker.svg", function: "Worker", column: "tokenize-times", target: 2, targetText: "target: 2"},
+	} {
+		if err := c.draw(directory, output); err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(filepath.Join(directory, c.file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var elements struct {
+			Rects []struct {
+				Width float64 `xml:"width,attr"`
+			} `xml:"rect"`
+		}
+		if err := xml.Unmarshal(text, &elements); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		if bars := elements.Rects[1:]; len(bars) != 2 || max(bars[0].Width, bars[1].Width) != plotWidth || min(bars[0].Width, bars[1].Width) < 20 {
+			t.Errorf("%s: the bars are %v", c.file, bars)
+		}
+	}
+	if err := (&chart{file: "none.svg", function: "Worker", column: "times"}).draw(directory, benchmarks); err == nil {
+		t.Error("a chart of nothing was drawn")
 	}
 }
