@@ -113,9 +113,7 @@ func (b *BigQuery) selectRows() *statement {
 	names := make([]string, len(b.table.Columns))
 	for i := range b.table.Columns {
 		c := &b.table.Columns[i]
-		if names[i] = bqQuote(c.Name); c.Type == table.Interval && c.Mode != table.Repeated {
-			names[i] = "CAST(" + names[i] + " AS STRING)" // the client loses the sign of -0-1 and -0:0:1
-		}
+		names[i] = c.Readable(bqQuote(c.Name)) // the client misreads INTERVALs
 	}
 	return b.statement().add("SELECT %s FROM %s", strings.Join(names, ", "), b.from)
 }
@@ -224,8 +222,6 @@ func bqValue(c *table.Column, v bigquery.Value) (change.Value, error) {
 		return change.DateTime(v.In(time.UTC).UnixMicro()), nil
 	case time.Time:
 		return change.Timestamp(v.UnixMicro()), nil
-	case *bigquery.IntervalValue:
-		return change.String(v.String()), nil
 	case *bigquery.RangeValue:
 		bound := table.Column{Type: c.Element}
 		start, err := bqValue(&bound, v.Start)

@@ -121,11 +121,8 @@ func (f *Follower) created(ctx context.Context) (time.Time, error) {
 func (f *Follower) query(from, to time.Time) *bigquery.Query {
 	columns := make([]string, 0, len(f.schema)+2)
 	for _, c := range f.schema {
-		name := "`" + c.Name + "`"
-		if c.Type == bigquery.IntervalFieldType && !c.Repeated {
-			name = "CAST(" + name + " AS STRING)" // the client loses the sign of -0-1 and -0:0:1
-		}
-		columns = append(columns, name)
+		column := columnOf(c)
+		columns = append(columns, column.Readable("`"+c.Name+"`")) // the client misreads INTERVALs
 	}
 	// No column of a result may be called _CHANGE_TYPE.
 	columns = append(columns, "_CHANGE_TYPE AS cdc_change_type", "_CHANGE_TIMESTAMP AS cdc_change_timestamp")
@@ -134,6 +131,21 @@ func (f *Follower) query(from, to time.Time) *bigquery.Query {
 		strings.Join(columns, ", "), f.Function, f.Table, from.UTC().Format(layout), to.UTC().Format(layout)))
 	q.MaxBytesBilled = f.MaxBytes
 	return q
+}
+
+// columnOf is a column as far as reading it needs to know it.
+func columnOf(f *bigquery.FieldSchema) table.Column {
+	c := table.Column{Name: f.Name, Type: table.Type(f.Type)}
+	if f.Repeated {
+		c.Mode = table.Repeated
+	}
+	if f.Type == bigquery.RecordFieldType { // which REST calls it
+		c.Type = table.Struct
+	}
+	for _, inner := range f.Schema {
+		c.Fields = append(c.Fields, columnOf(inner))
+	}
+	return c
 }
 
 // plan asks what the range will bill.

@@ -99,8 +99,6 @@ func appendValue(dst []byte, c *bigquery.FieldSchema, v bigquery.Value) ([]byte,
 		text = v.In(time.UTC).Format("2006-01-02T15:04:05.000000")
 	case time.Time:
 		text = v.UTC().Format("2006-01-02T15:04:05.000000Z")
-	case *bigquery.IntervalValue:
-		text = v.String()
 	default:
 		return nil, fmt.Errorf("BigQuery's client gives a %T, which is not known here", v)
 	}
