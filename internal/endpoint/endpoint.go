@@ -137,7 +137,7 @@ func REST(address string, allowed bool) ([]option.ClientOption, error) {
 	if err := Plain(address, allowed); err != nil {
 		return nil, err
 	}
-	return append(options, option.WithoutAuthentication()), nil
+	return append(options, option.WithoutAuthentication(), option.WithHTTPClient(rest())), nil
 }
 
 // Environment returns an error if a variable of the environment makes a client speak
