@@ -37,7 +37,7 @@ func (x *examination) dataflow(ctx context.Context) {
 		case errors.Is(err, storage.ErrBucketNotExist):
 			x.add(Finding{Fatal, about, fmt.Sprintf("--%s names the bucket %s, which does not exist", flag, bucket), "gcloud storage buckets create gs://" + bucket + " --location=" + job.Region})
 		case err != nil:
-			x.add(Finding{Unknown, about, fmt.Sprintf("whether the bucket %s can be written to: %v", bucket, err), "grant storage.buckets.get on it"})
+			x.add(Finding{Unknown, about, fmt.Sprintf("whether the bucket %s can be written to: %v", bucket, err), granting(err, "storage.buckets.get on it", "look for yourself")})
 		case job.Region != "" && !near(location, job.Region):
 			x.add(Finding{Warning, about, fmt.Sprintf("--%s is in %s, and the job in %s", flag, location, job.Region), "use a bucket in the job's region"})
 		default:

@@ -4,9 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"strings"
 	"time"
 
 	"golang.org/x/oauth2/google"
+	"google.golang.org/api/googleapi"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"beamcdc/cmd/cdc/internal/warehouse"
 	"beamcdc/pipeline"
@@ -49,7 +54,7 @@ func Examine(ctx context.Context, o pipeline.Options, q Request) *Report {
 		do     func(context.Context)
 		needed bool
 	}{
-		{"credentials", x.credentials, true},
+		{aboutCredentials, x.credentials, true},
 		{"the subscription", x.subscription, true},
 		{"other consumers of the subscription", x.consumers, true},
 		{"the dead letters' sink", x.deadLetters, true},
@@ -68,8 +73,36 @@ func Examine(ctx context.Context, o pipeline.Options, q Request) *Report {
 			check.do(ctx)
 		}
 	}
+	x.withoutCredentials()
 	x.sort()
 	return &x.Report
+}
+
+// withoutCredentials says of all that could not be looked at for want of credentials
+// that this is why, instead of what else each advises: that they are missing is a
+// finding of its own.
+func (x *examination) withoutCredentials() {
+	for i := range x.Findings {
+		f := &x.Findings[i]
+		if f.About == aboutCredentials || !strings.Contains(f.Problem, "could not find default credentials") { // Google's libraries have no type for it
+			continue
+		}
+		if what, _, ok := strings.Cut(f.Problem, ": "); ok {
+			f.Problem = what + ": there are no credentials"
+		} else {
+			f.Problem = "there are no credentials"
+		}
+		f.Mend = "see " + aboutCredentials + ", above"
+	}
+}
+
+// granting advises a permission where an error is for want of one, and else otherwise.
+func granting(err error, permission, otherwise string) string {
+	e, ok := errors.AsType[*googleapi.Error](err)
+	if ok && e.Code == http.StatusForbidden || status.Code(err) == codes.PermissionDenied {
+		return strings.TrimSuffix("grant "+permission+", or "+otherwise, ", or ")
+	}
+	return otherwise
 }
 
 func (x *examination) begin(what string) {
@@ -97,6 +130,9 @@ func (x *examination) configuration() {
 // scope is what Google's clients ask a token for.
 const scope = "https://www.googleapis.com/auth/cloud-platform"
 
+// aboutCredentials is what findings about credentials are about.
+const aboutCredentials = "credentials"
+
 // credentials looks for application default credentials, where a service needs them.
 func (x *examination) credentials(ctx context.Context) {
 	if x.emulated() {
@@ -105,7 +141,7 @@ func (x *examination) credentials(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
-	about := "credentials"
+	const about = aboutCredentials
 	found, err := google.FindDefaultCredentials(ctx, scope)
 	if err != nil {
 		x.add(Finding{Fatal, about, "there are no application default credentials", "run `gcloud auth application-default login`, or set GOOGLE_APPLICATION_CREDENTIALS; on Google Cloud attach a service account"})

@@ -11,6 +11,7 @@ import (
 
 	"cloud.google.com/go/bigquery"
 	"cloud.google.com/go/pubsub/v2/apiv1/pubsubpb"
+	"github.com/google/go-cmp/cmp"
 	"google.golang.org/api/option"
 
 	"beamcdc/cmd/local/embeddedpubsub"
@@ -156,7 +157,7 @@ func TestRun_findings(t *testing.T) {
 		"fatal: table p.d.keyless",
 		"warning: table p.d.items\n  it is not clustered by its primary key",
 		"warning: table p.d.items\n  it has no max_staleness",
-		"1 statements of DML changed it during the last day",
+		"1 statement of DML changed it during the last day",
 		"encode: bad_value n: ", "encode: unknown_column color: ", "encode: unavailable_value doc: ",
 		"decode: bad_json: ", "key: unlisted_table: no rule matches this table",
 		"fatal: changes of inventory.items\n  key: no_position: ",
@@ -197,5 +198,26 @@ func TestRun_badUsage(t *testing.T) {
 		if _, ok := err.(UsageError); !ok { //nolint:errorlint // it is returned as it is
 			t.Errorf("%v: %v", args, err)
 		}
+	}
+}
+
+// Without credentials nothing else is advised but to get some.
+func TestExamine_withoutCredentials(t *testing.T) {
+	x := &examination{}
+	x.add(
+		Finding{Fatal, aboutCredentials, "there are no application default credentials", "get some"},
+		Finding{Unknown, "subscription s", "whether another consumer reads it: credentials: could not find default credentials. See https://…", "grant monitoring.timeSeries.list"},
+		Finding{Fatal, "BigQuery", "creating BigQuery's client: bigquery: constructing client: credentials: could not find default credentials.", ""},
+		Finding{Warning, "table t", "it has no max_staleness", "set it"},
+	)
+	x.withoutCredentials()
+	want := []Finding{
+		{Fatal, aboutCredentials, "there are no application default credentials", "get some"},
+		{Unknown, "subscription s", "whether another consumer reads it: there are no credentials", "see credentials, above"},
+		{Fatal, "BigQuery", "creating BigQuery's client: there are no credentials", "see credentials, above"},
+		{Warning, "table t", "it has no max_staleness", "set it"},
+	}
+	if diff := cmp.Diff(want, x.Findings); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
 	}
 }

@@ -130,7 +130,7 @@ func (x *examination) consumers(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
 	unknown := func(err error) {
-		x.add(Finding{Unknown, about, fmt.Sprintf("whether another consumer reads it: %v", err), "grant monitoring.timeSeries.list (roles/monitoring.viewer), or look at the subscription's acks in Cloud Monitoring"})
+		x.add(Finding{Unknown, about, fmt.Sprintf("whether another consumer reads it: %v", err), granting(err, "monitoring.timeSeries.list (roles/monitoring.viewer)", "look at the subscription's acks in Cloud Monitoring")})
 	}
 	service, err := monitoring.NewService(ctx, x.request.unemulated.monitoring...)
 	if err != nil {

@@ -82,6 +82,7 @@ func TestConsumers(t *testing.T) {
 		{"somebody who gets nothing", 200, `{"timeSeries": [{"points": [{"value": {"int64Value": "0"}}]}]}`, ""},
 		{"somebody", 200, `{"timeSeries": [{"points": [{"value": {"int64Value": "3"}}]}, {"points": [{"value": {"int64Value": "4"}}]}]}`, "warning: 7 of its messages were acked during the last 15m0s"},
 		{"no answer", 403, `{"error": {"code": 403, "message": "no"}}`, "unknown: whether another consumer reads it: "},
+		{"no service", 404, `{"error": {"code": 404, "message": "no"}}`, "unknown: whether another consumer reads it: "},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var asked []string
@@ -89,6 +90,10 @@ func TestConsumers(t *testing.T) {
 			x := &examination{options: o, request: Request{unemulated: unemulated{monitoring: service(t, tt.status, tt.answer, &asked)}}}
 			x.consumers(t.Context())
 			wantOne(t, x.Findings, tt.want)
+			// A permission is advised where that is what lacks.
+			if len(x.Findings) == 1 && x.Findings[0].Level == Unknown && strings.Contains(x.Findings[0].Mend, "grant ") != (tt.status == 403) {
+				t.Errorf("of status %d it advises %q", tt.status, x.Findings[0].Mend)
+			}
 			want := `/v3/projects/p/timeSeries metric.type = "pubsub.googleapis.com/subscription/ack_message_count" AND resource.labels.subscription_id = "s"`
 			if len(asked) != 1 || asked[0] != want {
 				t.Errorf("asked %q, want %q", asked, want)
@@ -141,7 +146,7 @@ func TestRun_view(t *testing.T) {
 	for _, want := range []string{
 		"warning: table p.d.items_g0, behind p.d.items\n  it is not clustered by its primary key",
 		"warning: table p.d.items_g0, behind p.d.items\n  it has no max_staleness",
-		"warning: table p.d.items_g0, behind p.d.items\n  1 statements of DML changed it",
+		"warning: table p.d.items_g0, behind p.d.items\n  1 statement of DML changed it",
 		"ALTER TABLE `p.d.items_g0` SET OPTIONS",
 		"fatal: view p.d.plain\n  it is a table, and truncates: recreate puts a view there",
 		"fatal: table p.d.gone\n  it does not exist",

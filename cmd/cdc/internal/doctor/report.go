@@ -97,7 +97,7 @@ func (r *Report) WriteText(w io.Writer) error {
 	if len(r.Findings) == 0 {
 		b.WriteString("\nNothing is wrong.\n")
 	} else {
-		fmt.Fprintf(&b, "\n%d fatal, %d warnings, %d could not be checked.\n", r.count(Fatal), r.count(Warning), r.count(Unknown))
+		fmt.Fprintf(&b, "\n%d fatal, %s, %d could not be checked.\n", r.count(Fatal), counted(r.count(Warning), "warning"), r.count(Unknown))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -18,7 +18,7 @@ func TestUsage_staleness(t *testing.T) {
 		reads        bool
 		want         string
 	}{
-		{"shorter than applies take", 10, true, "1 queries read it during the last day, and of 100 background applies of its changes 5 took longer than 21m0s: with a max_staleness of 10m0s"},
+		{"shorter than applies take", 10, true, "1 query read it during the last day, and of 100 background applies of its changes 5 took longer than 21m0s: with a max_staleness of 10m0s"},
 		{"nobody reads", 10, false, ""},
 		{"long enough", 60, true, ""},
 	} {

@@ -60,7 +60,11 @@ func (x *examination) destinations(ctx context.Context) {
 	}
 	matches := router.Literals()
 	if n := len(x.options.Tables) - len(matches); n > 0 {
-		x.add(Finding{Unknown, "the tables", fmt.Sprintf("%d rules name their destinations by what messages hold: those are known when a message comes", n), "let the sample below be large enough (-messages)"})
+		name := "rules name their destinations"
+		if n == 1 {
+			name = "rule names its destination"
+		}
+		x.add(Finding{Unknown, "the tables", fmt.Sprintf("%d %s by what messages hold: those are known when a message comes", n, name), "let the sample below be large enough (-messages)"})
 	}
 	if name := x.options.DeadLetters.Table; name != "" {
 		x.letterTable(ctx, name)
@@ -84,7 +88,7 @@ func (x *examination) lookAt(ctx context.Context, tables *catalog.Catalog, d *de
 	about := d.about()
 	var err error
 	if d.location, err = x.bigquery.Location(ctx, d.match.Name.Project, d.match.Name.Dataset); err != nil {
-		x.add(Finding{Unknown, about, fmt.Sprintf("where its dataset is: %v", err), "grant bigquery.datasets.get"})
+		x.add(Finding{Unknown, about, fmt.Sprintf("where its dataset is: %v", err), granting(err, "bigquery.datasets.get", "see whether BigQuery's address is right")})
 	}
 	if tables.IsView(d.match.Name.String()) {
 		if !x.behind(ctx, tables, d) {

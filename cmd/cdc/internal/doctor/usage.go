@@ -58,7 +58,7 @@ func (u *usageOf) find(table string) *destination {
 func (u *usageOf) unknown(what, permission string, err error) {
 	u.x.add(Finding{
 		Unknown, fmt.Sprintf("dataset %s.%s", u.project, u.dataset), fmt.Sprintf("%s: %v", what, err),
-		"grant " + permission + ", or look for yourself",
+		granting(err, permission, "look for yourself"),
 	})
 }
 
@@ -114,7 +114,7 @@ func (u *usageOf) writers(ctx context.Context) {
 		if d == nil {
 			continue
 		}
-		problem := fmt.Sprintf("during the last day %d rows were written to it by %s streams of the Storage Write API", r.Rows, strings.ToLower(r.Stream))
+		problem := fmt.Sprintf("the last day's %s streams of the Storage Write API wrote %s to it", strings.ToLower(r.Stream), counted(int(r.Rows), "row"))
 		if strings.EqualFold(r.Stream, "default") {
 			u.x.add(Finding{
 				Warning, d.about(), problem + ": if that was not this pipeline, its sequence numbers must be comparable with these",
@@ -152,17 +152,24 @@ GROUP BY 1 ORDER BY 1`
 		d.reads = r.Reads
 		if r.DML > 0 {
 			u.x.add(Finding{
-				Warning, d.about(), fmt.Sprintf("%d statements of DML changed it during the last day: BigQuery refuses UPDATE, DELETE and MERGE while changes are pending", r.DML),
+				Warning, d.about(), fmt.Sprintf("%s of DML changed it during the last day: BigQuery refuses UPDATE, DELETE and MERGE while changes are pending", counted(int(r.DML), "statement")),
 				"let corrections go through the stream (`cdc diff -repair`)",
 			})
 		}
 		if d.ready != nil && d.ready.Table.MaxStaleness == 0 && r.Reads > 0 {
 			u.x.add(Finding{
-				Warning, d.about(), fmt.Sprintf("%d queries read it during the last day: without max_staleness each of them will apply all pending changes", r.Reads),
+				Warning, d.about(), fmt.Sprintf("%s read it during the last day: without max_staleness each will apply all pending changes", queries(r.Reads)),
 				"set max_staleness to the age that its readers bear",
 			})
 		}
 	}
+}
+
+func queries(n int64) string {
+	if n == 1 {
+		return "1 query"
+	}
+	return fmt.Sprintf("%d queries", n)
 }
 
 // applies holds max_staleness against how long background applies of the last week
@@ -190,8 +197,8 @@ func (u *usageOf) applies(ctx context.Context) {
 		set, recommended := d.ready.Table.MaxStaleness, time.Duration(r.Recommended.Float64)*time.Minute
 		if set > 0 && set < recommended && d.reads > 0 {
 			u.x.add(Finding{
-				Warning, d.about(), fmt.Sprintf("%d queries read it during the last day, and of 100 background applies of its changes 5 took longer than %v: with a max_staleness of %v such queries apply what is pending by themselves",
-					d.reads, time.Duration(r.Seconds.Float64*float64(time.Second)).Round(time.Second), set),
+				Warning, d.about(), fmt.Sprintf("%s read it during the last day, and of 100 background applies of its changes 5 took longer than %v: with a max_staleness of %v such queries apply what is pending by themselves",
+					queries(d.reads), time.Duration(r.Seconds.Float64*float64(time.Second)).Round(time.Second), set),
 				fmt.Sprintf("ALTER TABLE %s SET OPTIONS (max_staleness = INTERVAL %.0f MINUTE), if its readers bear that; or give applies more slots", warehouse.Quoted(d.stored.String()), r.Recommended.Float64),
 			})
 		}
