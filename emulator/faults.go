@@ -25,7 +25,7 @@ type Call = faults.Call
 //	StorageError   string         // storage_error: in the details of Code, "TABLE_NOT_FOUND"
 //	EndConnection  bool           // end_connection: Code ends an AppendRows connection
 //	Cut            string         // cut: the connection, "before" anything is done or "after" it is
-//	LoseResponse   bool           // lose_response: it is done, and no response is sent
+//	LoseResponse   bool           // lose_response: it is done, and the connection says nothing any more
 //	RejectRows     []int          // reject_rows: positions of an AppendRows request's rows
 //	RejectMessage  string         // reject_message: the text of their row errors
 //	Throttle       int64          // bytes_per_second: of AppendRows requests, as by the quota

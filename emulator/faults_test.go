@@ -108,7 +108,9 @@ func TestFaults_rejectedRow(t *testing.T) {
 	}
 }
 
-// A response that is lost leaves the connection open, and those that follow come.
+// A response that is lost leaves the connection open and silent: were those that follow to
+// come, each would be taken for the one to the request before, as the client tells them by
+// their order.
 func TestFaults_lostResponse(t *testing.T) {
 	e := newEnv(t, Options{})
 	e.table("t", "id INTEGER", "id")
@@ -117,8 +119,23 @@ func TestFaults_lostResponse(t *testing.T) {
 	if err := w.stream.Send(w.request(row1("1"))); err != nil {
 		t.Fatal(err)
 	}
-	w.append(row1("2"))
+	if err := w.stream.Send(w.request(row1("2"))); err != nil {
+		t.Fatal(err)
+	}
+	received := make(chan error, 1)
+	go func() {
+		_, err := w.stream.Recv()
+		received <- err
+	}()
+	for stored := e.query("SELECT id FROM d.t"); len(stored) < 2; stored = e.query("SELECT id FROM d.t") {
+		time.Sleep(5 * time.Millisecond)
+	}
 	e.want("t", ids(1, 2)...)
+	select {
+	case err := <-received:
+		t.Errorf("a response came, %v", err)
+	case <-time.After(50 * time.Millisecond):
+	}
 }
 
 func TestFaults_throttle(t *testing.T) {

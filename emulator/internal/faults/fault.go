@@ -51,8 +51,8 @@ type Effect struct {
 	// Cut ends the connection with UNAVAILABLE: "before" anything is done, or
 	// "after" the rows are stored, whose response is then lost.
 	Cut string `yaml:"cut"`
-	// LoseResponse does the call and sends no response; the connection goes on. For
-	// AppendRows alone.
+	// LoseResponse does the call and sends no response, nor one to what follows on its
+	// connection, which stays open. For AppendRows alone.
 	LoseResponse bool `yaml:"lose_response"`
 
 	// RejectRows are the positions of an AppendRows request's rows that get a row

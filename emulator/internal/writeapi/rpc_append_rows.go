@@ -74,13 +74,15 @@ func (s *Service) AppendRows(stream storagepb.BigQueryWrite_AppendRowsServer) er
 	return <-received
 }
 
-// reply is a response that is known once its rows are durable. A nil one sends nothing.
+// reply is a response that is known once its rows are durable. A nil one is lost.
 type reply func(ctx context.Context) (*storagepb.AppendRowsResponse, error)
 
-// sendReplies sends responses in the order of the requests.
+// sendReplies sends responses in the order of the requests. After one that is lost it sends
+// no more: clients tell by the order alone which request a response is to.
 func sendReplies(ctx context.Context, stream storagepb.BigQueryWrite_AppendRowsServer, idle *idleness, replies <-chan reply) error {
 	watch := time.NewTicker(idleWatch)
 	defer watch.Stop()
+	silent := false
 	for {
 		var r reply
 		var more bool
@@ -102,7 +104,7 @@ func sendReplies(ctx context.Context, stream storagepb.BigQueryWrite_AppendRowsS
 			return err
 		}
 		idle.touch()
-		if response == nil {
+		if silent = silent || response == nil; silent {
 			continue
 		}
 		if err := stream.Send(response); err != nil {
