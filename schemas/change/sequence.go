@@ -2,7 +2,7 @@ package change
 
 import (
 	"fmt"
-	"strconv"
+	"math/bits"
 	"strings"
 )
 
@@ -144,12 +144,9 @@ func (s Sequence) Append(dst []byte) []byte {
 		if i > 0 {
 			dst = append(dst, '/')
 		}
-		start := len(dst)
-		dst = strconv.AppendUint(dst, section, 16)
-		for j := start; j < len(dst); j++ {
-			if dst[j] >= 'a' {
-				dst[j] -= 'a' - 'A'
-			}
+		const digits, digitBits = "0123456789ABCDEF", 4
+		for shift := (max(bits.Len64(section), 1) - 1) &^ (digitBits - 1); shift >= 0; shift -= digitBits {
+			dst = append(dst, digits[section>>shift&0xF])
 		}
 	}
 	return dst

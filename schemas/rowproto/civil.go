@@ -1,7 +1,5 @@
 package rowproto
 
-import "strconv"
-
 // BigQuery's ranges: 0001-01-01 to 9999-12-31 in the proleptic Gregorian calendar.
 const (
 	minDay   = -719162
@@ -56,7 +54,7 @@ func daysIn(year, month int64) int64 {
 // appendDateText appends YYYY-MM-DD; the day is in BigQuery's range.
 func appendDateText(dst []byte, days int64) []byte {
 	year, month, day := dateOf(days)
-	dst = append(dst, byte('0'+year/1000), byte('0'+year/100%10), byte('0'+year/10%10), byte('0'+year%10), '-')
+	dst = append(appendTwo(appendTwo(dst, year/100), year%100), '-')
 	dst = append(appendTwo(dst, month), '-')
 	return appendTwo(dst, day)
 }
@@ -69,10 +67,9 @@ func appendTimeText(dst []byte, micros int64) []byte {
 	dst = append(appendTwo(dst, seconds/60%60), ':')
 	dst = appendTwo(dst, seconds%60)
 	if fraction := micros % 1_000_000; fraction != 0 {
-		dst = append(dst, '.')
-		start := len(dst)
-		dst = strconv.AppendInt(dst, 1_000_000+fraction, 10) // 1ffffff
-		dst = append(dst[:start], dst[start+1:]...)
+		dst = appendTwo(append(dst, '.'), fraction/10_000)
+		dst = appendTwo(dst, fraction/100%100)
+		dst = appendTwo(dst, fraction%100)
 	}
 	return dst
 }

@@ -21,6 +21,10 @@ func appendFloat64(e *Encoder, f *field, dst []byte, v *change.Value) ([]byte, *
 	case change.KindFloat64:
 		x = v.Float()
 	case change.KindNumber, change.KindText, change.KindString, change.KindDecimal:
+		if short, ok := shortFloat(v.Text()); ok && f.column.From == "" {
+			x = short
+			break
+		}
 		if parsed, word := floatWord(v.Text()); word && v.Kind() != change.KindNumber {
 			x = parsed
 			break

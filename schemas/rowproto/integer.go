@@ -46,65 +46,52 @@ func boolWord(text string) (is byte, ok bool) {
 	return 0, false
 }
 
-// appendInt64 takes whole numbers of every spelling (1, 1.0, 1e3) and true and
-// false as 1 and 0, as BigQuery casts them.
+// appendInt64 appends an INT64.
 func appendInt64(e *Encoder, f *field, dst []byte, v *change.Value) ([]byte, *ValueError) {
+	n, err := e.int64Of(f, v)
+	if err != nil {
+		return dst, err
+	}
+	return appendInt(dst, n), nil
+}
+
+// int64Of takes whole numbers of every spelling (1, 1.0, 1e3) and true and false as 1
+// and 0, as BigQuery casts them.
+func (e *Encoder) int64Of(f *field, v *change.Value) (int64, *ValueError) {
 	switch v.Kind() {
 	case change.KindInt64:
 		if v.Int() >= 0 || f.column.From != table.FromUnsigned {
-			return appendInt(dst, v.Int()), nil
+			return v.Int(), nil
 		}
 	case change.KindBool:
 		if v.Bool() {
-			return append(dst, 1), nil
+			return 1, nil
 		}
-		return append(dst, 0), nil
+		return 0, nil
 	case change.KindNumber:
 		if n, ok := shortInt(v.Text()); ok && (n >= 0 || f.column.From != table.FromUnsigned) {
-			return appendInt(dst, n), nil
+			return n, nil
 		}
 	default:
 	}
 	d, err := e.decimalOf(f, v)
 	if err != nil {
-		return dst, err
+		return 0, err
 	}
 	n, side := d.int64()
 	switch {
 	case side != 0:
 		if !f.clamp {
-			return dst, bad("the number is outside INT64's range, -2^63 to 2^63-1")
+			return 0, bad("the number is outside INT64's range, -2^63 to 2^63-1")
 		}
 		e.adjust(f)
 	case d.fraction() > 0:
 		if !f.clamp {
-			return dst, bad("the number is not whole")
+			return 0, bad("the number is not whole")
 		}
 		d = d.round(0)
 		n, _ = d.int64()
 		e.adjust(f)
 	}
-	return appendInt(dst, n), nil
-}
-
-// shortInt reads an integer of up to 18 digits as JSON writes it.
-func shortInt(text string) (n int64, ok bool) {
-	digits := text
-	if digits != "" && digits[0] == '-' {
-		digits = digits[1:]
-	}
-	if digits == "" || len(digits) > 18 {
-		return 0, false
-	}
-	for i := range len(digits) {
-		c := digits[i] - '0'
-		if c > 9 {
-			return 0, false
-		}
-		n = n*10 + int64(c)
-	}
-	if len(digits) != len(text) {
-		n = -n
-	}
-	return n, true
+	return n, nil
 }

@@ -58,6 +58,9 @@ func (e *Encoder) typedKey(f *field, v *change.Value) (change.Value, *ValueError
 	default:
 	}
 	switch f.column.Type {
+	case table.Int64:
+		n, err := e.int64Of(f, v)
+		return change.Int64(n), err
 	case table.DateTime:
 		micros, err := e.civilOf(f, v)
 		if err == nil {
@@ -95,9 +98,7 @@ func (e *Encoder) typedKey(f *field, v *change.Value) (change.Value, *ValueError
 		return change.Bool(n != 0), nil
 	case table.Date:
 		return change.Date(int64(n)), nil
-	case table.Timestamp:
-		return change.Timestamp(int64(n)), nil
 	default:
-		return change.Int64(int64(n)), nil
+		return change.Timestamp(int64(n)), nil
 	}
 }

@@ -2,6 +2,7 @@ package rowproto
 
 import (
 	"beamcdc/schemas/change"
+	"beamcdc/schemas/table"
 )
 
 // appendNumeric appends a NUMERIC or BIGNUMERIC as its canonical text: no
@@ -9,6 +10,23 @@ import (
 // digits than the column holds is a bad value, never rounded unasked: BigQuery
 // would round it without a word.
 func appendNumeric(e *Encoder, f *field, dst []byte, v *change.Value) ([]byte, *ValueError) {
+	switch from := f.column.From; v.Kind() {
+	case change.KindText:
+		if from == table.FromDecimal && !f.column.FromUnscaled {
+			if n, ok := shortUnscaled(v.Text()); ok {
+				if out, ok := appendScaled(dst, n, f.column.FromScale, &f.limits); ok {
+					return out, nil
+				}
+			}
+			break
+		}
+		fallthrough
+	case change.KindDecimal, change.KindNumber, change.KindString:
+		if text, ok := shortDecimal(v.Text(), &f.limits); ok && from != table.FromUnsigned {
+			return appendString(dst, text), nil
+		}
+	default:
+	}
 	d, err := e.decimalOf(f, v)
 	if err != nil {
 		return dst, err

@@ -119,6 +119,14 @@ func (m *maker) patiently(ctx context.Context, try func() error) error {
 	}
 }
 
+// keyerOf returns the plan's keyer, which mostly is the destination's.
+func (m *maker) keyerOf(d *destination, plan *rowproto.Plan) *keyer {
+	if plan == d.Plan {
+		return d.keyer
+	}
+	return m.keyer(plan)
+}
+
 func (m *maker) keyer(plan *rowproto.Plan) *keyer {
 	k, ok := m.keyers[plan]
 	if !ok {

@@ -208,7 +208,7 @@ func (m *maker) encode(ctx context.Context, d *destination, e *change.Event, c *
 		return change.Row{}, refuseValue(StageEncode, err)
 	}
 	if most := m.rows.MaxRequestBytes; most > 0 {
-		if size := len(m.data) + m.keyer(plan).described(); size > most {
+		if size := len(m.data) + m.keyerOf(d, plan).described(); size > most {
 			n := len(m.data)
 			m.data = nil // as large as the largest row ever
 			return change.Row{}, refuse(StageEncode, ReasonRowTooLarge,
