@@ -20,7 +20,7 @@ func TestChaos(t *testing.T) {
 	}
 	o := options{
 		seed: *seed, duration: *duration, changes: 10_000, kills: 8, round: 10_000, faults: 12, rate: 300, backlog: 20_000,
-		hold: 5 * time.Second, scale: 0.03, settleFor: 5 * time.Minute, directory: t.TempDir(),
+		tables: 60, hold: 5 * time.Second, scale: 0.03, settleFor: 5 * time.Minute, directory: t.TempDir(),
 	}
 	if o.seed == 0 {
 		o.seed = rand.Uint64()>>1 | 1
@@ -53,7 +53,7 @@ func TestChaos(t *testing.T) {
 // another.
 func TestMakePlan(t *testing.T) {
 	t.Parallel()
-	draw := func(seed uint64) []event { return makePlan(rand.New(rand.NewPCG(seed, 0)), 5000, 20, 0.1) }
+	draw := func(seed uint64) []event { return makePlan(rand.New(rand.NewPCG(seed, 0)), 5000, 20, 0.1, specs) }
 	text := func(plan []event) (s string) {
 		for _, e := range plan {
 			s += e.String() + "\n"
@@ -95,7 +95,7 @@ func TestCompare(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(b.close)
-	s := newSource(1, b)
+	s := newSource(1, specs, b)
 	for range 3000 {
 		s.change()
 	}

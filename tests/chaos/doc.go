@@ -2,20 +2,22 @@
 // go wrong does, and then holds BigQuery against the source:
 //
 //	go run ./tests/chaos -changes 1000000 -kills 500 -duration 1h   # make chaos
-//	go run ./tests/chaos -seed 7 -changes 10000 -kills 10 -duration 0 -round 10000 -scale 0.03
+//	go run ./tests/chaos -seed 7 -changes 10000 -kills 10 -duration 0 -round 10000 -scale 0.03 -tables 113
 //	go test ./tests/chaos -v                                        # the short form, in CI
 //
 // # What runs
 //
 // cmd/launch on the direct runner and cmd/emulator on a file are processes, and are
-// killed. The driver is the source, seven tables whose rows are created, updated,
-// deleted, created again and moved to other keys, published as Debezium publishes
+// killed. The driver is the source, nine tables whose rows are created, updated,
+// deleted, created again and moved to other keys, and as many plain ones beside as -tables
+// says (they share connections from some tens on), published as Debezium publishes
 // PostgreSQL's; and Pub/Sub, the one thing that production doesn't lose. This Pub/Sub
 // delivers a tenth of all messages late, some twice, ends some leases early, and ignores
 // some acks: at least once, in any order, as it promises and no better. The tables have
 // what a pipeline may be asked for: a compound key, a column that is added, unchanged
-// values that are left out and filled in, soft deletes, a history, and one is dropped.
-// Dead letters go to a table.
+// values that are left out and filled in, soft deletes, a history, one is dropped, one is
+// truncated behind a view, and one is filled in, truncated, remembered in a history and
+// given columns at once. Dead letters go to a table.
 //
 // # What goes wrong
 //
@@ -27,13 +29,16 @@
 //	kill, kill_bigquery, kill_both   kill -9 of the pipeline, of the emulator, of both
 //	stop                             SIGTERM to the pipeline
 //	cut_before, cut_after            connections are cut before rows are stored, and after
-//	lose_response                    rows are stored and their request is never answered
+//	lose_response                    rows are stored and their connection says nothing any more
 //	unavailable, internal            errors inside of responses, and of connections
 //	exhausted, quota, slow           RESOURCE_EXHAUSTED; a quota of bytes; slow answers
 //	reject                           rows are rejected
 //	rest_fails                       the REST API answers with 503
 //	alter                            the source adds a column, which the Write API learns late
 //	drop                             a table is dropped and created again
+//	truncate                         the source truncates a table, often with kill -9 meanwhile
+//	wait                             kill -9 or SIGTERM while rows wait aside, of a table that BigQuery takes none of
+//	forbid                           PERMISSION_DENIED, of one table
 //	redelivery, cut_streams          all leases end; Pub/Sub's streams break
 //	lost_acks, no_acks               acks have no effect; the calls for acks fail
 //	poison                           messages that can't be used, of four kinds
@@ -52,7 +57,7 @@
 //
 //   - each table equals its source, row by row and value by value, as the emulator's
 //     REST API has them; a softly deleted row has its last values and the time;
-//   - the history has each change once, in the view without duplicates;
+//   - the histories have each change once, in the view without duplicates;
 //   - the dead letters are those of the messages that can't be used, each once, with
 //     their stage and reason. What was rejected is gone from there by the replay. One kind
 //     may stay, which package fill documents: of an update that came again after its
@@ -62,7 +67,8 @@
 //     for what completes their rows, whose messages come again. A killed process prints
 //     nothing: its counts can't be checked, nor can those of all runs together;
 //   - the log has a line a fault for each table and outcome and half minute, and none a row;
-//   - a process that ended by itself could not reach BigQuery while it started.
+//   - a process that ended by itself could not reach BigQuery while it started, or was
+//     forbidden to write to a table.
 //
 // # What the seed decides
 //
@@ -84,6 +90,9 @@
 //	    10 rounds, 26.5 minutes; 1,010,439 messages, 2,366,079 deliveries: all acked, every
 //	    row, history and dead letter right; the 19 stops' counts add up, 71 of 172,380
 //	    messages were given back as waiting
+//
+// The tables that are truncated, -tables and the faults truncate, wait and forbid came
+// later, and what lose_response does: see the emulator's.
 //
 // That is not the whole of make chaos: its faults last ten times as long, and it takes an
 // hour at least, which has not been run.

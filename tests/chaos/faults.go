@@ -16,7 +16,7 @@ func (s *system) happen(e event, all *sync.WaitGroup) {
 	s.mu.Lock()
 	s.events[e.fault]++
 	// A fault is told once for each table and outcome, and again while it lasts.
-	s.budget += (len(specs) + 2) * (1 + int(e.lasts/(30*time.Second)))
+	s.budget += (len(s.source.tables) + 2) * (1 + int(e.lasts/(30*time.Second)))
 	s.mu.Unlock()
 	s.printf("  %s", e)
 	go1 := func(f func() error) {
@@ -83,10 +83,30 @@ func (s *system) happen(e event, all *sync.WaitGroup) {
 	case "rest_fails":
 		during(map[string]any{"method": "tables.*", "times": e.times, "code": "UNAVAILABLE"})
 	case "alter":
-		during(map[string]any{"hide_new": e.lasts.String(), "table": "shop." + growing})
-		s.printf("  the source added %s.%s", growing, s.source.alter())
+		during(map[string]any{"hide_new": e.lasts.String()})
+		s.printf("  the source added %s.%s", e.table, s.source.alter(e.table))
 	case "drop":
-		go1(func() error { return s.dropTable(e.lasts) })
+		go1(func() error { return s.dropTable(e.table, e.lasts) })
+	case "truncate":
+		s.source.truncate(e.table)
+		if e.table == viewed {
+			e.table += "_g*"
+			during(map[string]any{"hide_new": e.lasts.String()})
+		}
+		if random.IntN(3) > 0 {
+			go1(func() error {
+				pause(5 * time.Second)
+				return s.pipeline.kill(func() {})
+			})
+		}
+	case "wait":
+		go1(func() error { return s.endWhileWaiting(e) })
+	case "forbid":
+		f := map[string]any{"code": "PERMISSION_DENIED", "end_connection": random.IntN(2) == 0}
+		if random.IntN(3) == 0 {
+			f = map[string]any{"code": "PERMISSION_DENIED", "method": "tables.*"}
+		}
+		during(f)
 	case "redelivery":
 		s.broker.endLeases()
 	case "lost_acks":
@@ -104,6 +124,28 @@ func (s *system) happen(e event, all *sync.WaitGroup) {
 	default:
 		panic("no such fault: " + e.fault)
 	}
+}
+
+// endWhileWaiting ends the pipeline while rows of a table wait aside, since BigQuery takes
+// none: by kill -9, or by SIGTERM, after which they are still to be written once it does.
+func (s *system) endWhileWaiting(e event) error {
+	name := fmt.Sprintf("%d %s", e.seed, e.fault)
+	if err := s.bigquery.fault(name, map[string]any{"code": "RESOURCE_EXHAUSTED", "table": "shop." + e.table}); err != nil {
+		return err
+	}
+	time.Sleep(2 * finishFor)
+	if e.times == 1 {
+		err := s.pipeline.kill(func() {})
+		return errors.Join(err, s.bigquery.reset(name))
+	}
+	var recovers sync.WaitGroup
+	recovers.Go(func() {
+		time.Sleep(finishFor)
+		s.problem(s.bigquery.reset(name))
+	})
+	err := s.pipeline.stop(time.Minute, true)
+	recovers.Wait()
+	return err
 }
 
 // jump moves BigQuery's clock. It never gets more than six hours from where it was:
@@ -126,7 +168,7 @@ func (s *system) jump(by time.Duration) error {
 
 // dropTable drops a table, creates it again after a while, and publishes its source
 // again: what BigQuery had is lost with the table, and comes from nowhere else.
-func (s *system) dropTable(away time.Duration) error {
+func (s *system) dropTable(dropped string, away time.Duration) error {
 	const path = "/bigquery/v2/projects/demo/datasets/shop/tables"
 	var old map[string]any
 	if err := s.persist(func() error { return s.bigquery.call(http.MethodGet, path+"/"+dropped, nil, &old) }); err != nil {

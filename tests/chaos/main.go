@@ -37,6 +37,7 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags.IntVar(&o.faults, "round_kills", 26, "kills planned in a round")
 	flags.IntVar(&o.rate, "rate", 1000, "changes a second, unless they pile up")
 	flags.IntVar(&o.backlog, "backlog", 20_000, "messages that may pile up")
+	flags.IntVar(&o.tables, "tables", 0, "plain tables beside those with parts of their own; beyond some tens tables share connections")
 	flags.DurationVar(&o.hold, "hold", 20*time.Second, "fill.hold_for: for how long an update waits for the value that it left out")
 	flags.Float64Var(&o.scale, "scale", 0.3, "of what lasts: at 1 BigQuery is out of quota for up to three minutes")
 	flags.DurationVar(&o.settleFor, "settle", 10*time.Minute, "after this long without a fault what is left is stuck")
@@ -109,7 +110,7 @@ func (r *summary) print(w io.Writer) {
 	p := func(format string, args ...any) { _, _ = fmt.Fprintf(w, format+"\n", args...) }
 	p("seed %d: %d rounds in %s", r.seed, r.rounds, r.took.Round(time.Second))
 	p("  %d changes published; %+v", r.published, r.deliveries)
-	p("  %d kills: %d of the pipeline, %d of BigQuery; %d stops, %d starts; %d ends by itself", r.kills+r.bigqueryKills, r.kills, r.bigqueryKills, r.stops, r.starts, len(r.exits))
+	p("  %d kills: %d of the pipeline, %d of BigQuery; %d stops, %d that took too long, %d starts; %d ends by itself", r.kills+r.bigqueryKills, r.kills, r.bigqueryKills, r.stops, r.slow, r.starts, len(r.exits))
 	for _, name := range slices.Sorted(maps.Keys(r.events)) {
 		p("  %4d %-16s happened to %d calls", r.events[name], name, r.happened[name])
 	}

@@ -36,6 +36,7 @@ type pipeline struct {
 // pipelineTally is what is known of all processes together.
 type pipelineTally struct {
 	starts, kills, stops int
+	slow                 int      // stops that took too long, while BigQuery took no rows or not all
 	exits                []string // by themselves, with the reason
 	problems             []string
 	messages             int64 // that the stopped ones counted
@@ -162,6 +163,9 @@ func (p *pipeline) stop(atMost time.Duration, restart bool) error {
 			if !restart {
 				p.problem("it has not stopped %s after SIGTERM, though nothing was left to do", atMost)
 			}
+			p.state.Lock()
+			p.tally.slow++
+			p.state.Unlock()
 			process.kill()
 		case process.command.ProcessState.ExitCode() == 0:
 			p.state.Lock()

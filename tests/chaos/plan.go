@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -38,6 +39,7 @@ func (e event) String() string {
 var faultKinds = []struct {
 	name     string
 	longest  time.Duration // at scale 1
+	shortest time.Duration // at any
 	times    int           // at most
 	weight   int
 	oneTable bool
@@ -49,7 +51,7 @@ var faultKinds = []struct {
 	{name: "kill_both", longest: 5 * time.Second, weight: 1, does: "kill -9 of both at once"},
 	{name: "cut_before", times: 20, weight: 2, oneTable: true, does: "connections are cut before rows are stored"},
 	{name: "cut_after", times: 20, weight: 2, oneTable: true, does: "connections are cut after rows were stored"},
-	{name: "lose_response", times: 2, weight: 1, oneTable: true, does: "rows are stored and BigQuery says nothing; then the connection is cut"},
+	{name: "lose_response", times: 2, weight: 1, oneTable: true, does: "rows are stored, and their connection says nothing any more"},
 	{name: "unavailable", times: 30, weight: 2, does: "appends are answered with UNAVAILABLE"},
 	{name: "internal", times: 10, weight: 1, oneTable: true, does: "connections end with INTERNAL"},
 	{name: "exhausted", longest: 3 * time.Minute, weight: 1, does: "RESOURCE_EXHAUSTED, of all tables"},
@@ -57,8 +59,11 @@ var faultKinds = []struct {
 	{name: "slow", longest: time.Minute, weight: 1, does: "half of the answers take up to two seconds"},
 	{name: "reject", times: 5, weight: 2, oneTable: true, does: "rows are rejected"},
 	{name: "rest_fails", times: 10, weight: 1, does: "BigQuery's REST API answers with 503"},
-	{name: "alter", longest: 20 * time.Second, does: "the source adds a column, which BigQuery's writers learn late"},
-	{name: "drop", longest: 5 * time.Second, does: "a table is dropped and created again; its source is published again"},
+	{name: "alter", longest: 20 * time.Second, oneTable: true, does: "the source adds a column, which BigQuery's writers learn late"},
+	{name: "drop", longest: 5 * time.Second, oneTable: true, does: "a table is dropped and created again; its source is published again"},
+	{name: "truncate", longest: 20 * time.Second, weight: 3, oneTable: true, does: "the source truncates a table; BigQuery's writers learn of new tables late; often kill -9 meanwhile"},
+	{name: "wait", times: 2, weight: 2, oneTable: true, does: "kill -9 or SIGTERM to the pipeline while a table's rows wait, since BigQuery takes none"},
+	{name: "forbid", longest: 10 * time.Second, shortest: 2 * time.Second, weight: 1, oneTable: true, does: "PERMISSION_DENIED, of one table, by the Write API or the REST API"},
 	{name: "redelivery", weight: 2, does: "all leases end"},
 	{name: "lost_acks", longest: 10 * time.Second, weight: 1, does: "half of the acks have no effect"},
 	{name: "no_acks", longest: 10 * time.Second, weight: 1, does: "acks and extensions are UNAVAILABLE"},
@@ -70,26 +75,49 @@ var faultKinds = []struct {
 
 // rejectable are the tables whose rows are rejected: their letters are replayed. The
 // dead letters' own table refusing a letter would rightly end the pipeline.
-var rejectable = []string{"orders", "lines", growing, "docs", "notes", remembered}
+var rejectable = []string{"orders", "lines", "customers", "docs", "notes", "stock"}
+
+// namesOf are the names of the tables that have something.
+func namesOf(tables []tableSpec, have func(*tableSpec) bool) (names []string) {
+	for i := range tables {
+		if have(&tables[i]) {
+			names = append(names, tables[i].name)
+		}
+	}
+	return names
+}
+
+// tablesFor are the tables that a fault of one table can be of.
+func tablesFor(fault string, tables []tableSpec) []string {
+	switch fault {
+	case "reject":
+		return rejectable
+	case "alter":
+		return namesOf(tables, (*tableSpec).grows)
+	case "truncate":
+		return namesOf(tables, func(t *tableSpec) bool { return t.follows })
+	case "drop":
+		return namesOf(tables, func(t *tableSpec) bool { return t.name == dropped || strings.HasPrefix(t.name, plain) })
+	}
+	return namesOf(tables, func(*tableSpec) bool { return true })
+}
 
 // makePlan draws a round's faults: each kind once, the kills, and as many others again.
-func makePlan(random *rand.Rand, changes, kills int, scale float64) []event {
+func makePlan(random *rand.Rand, changes, kills int, scale float64, tables []tableSpec) []event {
 	var events []event
 	draw := func(i int) {
 		k := faultKinds[i]
 		e := event{at: changes/50 + random.IntN(max(changes*95/100, 1)), fault: k.name, seed: random.Uint64()}
 		if k.longest > 0 {
 			longest := time.Duration(float64(k.longest) * scale)
-			e.lasts = longest/4 + time.Duration(random.Int64N(int64(longest*3/4)))
+			e.lasts = max(k.shortest, longest/4+time.Duration(random.Int64N(int64(longest*3/4))))
 		}
 		if k.times > 0 {
 			e.times = 1 + random.IntN(k.times)
 		}
 		if k.oneTable {
-			e.table = specs[random.IntN(len(specs))].name
-			if k.name == "reject" {
-				e.table = rejectable[random.IntN(len(rejectable))]
-			}
+			names := tablesFor(k.name, tables)
+			e.table = names[random.IntN(len(names))]
 		}
 		events = append(events, e)
 	}

@@ -46,10 +46,13 @@ func TestBroker(t *testing.T) {
 	var mu sync.Mutex
 	seen, order, backwards := map[string]int{}, 0, 0
 	err = client.Subscriber("changes").Receive(ctx, func(_ context.Context, m *pubsub.Message) {
-		mu.Lock()
-		seen[m.ID]++
 		var i int
 		_, _ = fmt.Sscan(string(m.Data), &i)
+		if i%10 == 0 {
+			time.Sleep(3500 * time.Millisecond) // longer than a lease that is to end early
+		}
+		mu.Lock()
+		seen[m.ID]++
 		if i < order {
 			backwards++
 		}

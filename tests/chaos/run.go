@@ -22,6 +22,7 @@ type options struct {
 	faults    int           // kills planned for a round
 	rate      int           // changes a second that are published, unless they pile up
 	backlog   int           // messages that may be unacked
+	tables    int           // plain ones, beside the others
 	hold      time.Duration // fill.hold_for of the tables that have one
 	scale     float64       // of the faults that last: 1 is minutes
 	settleFor time.Duration // for what is left after a round: beyond it the pipeline is stuck
@@ -38,16 +39,16 @@ type options struct {
 // summary is what a run came to.
 type summary struct {
 	options
-	rounds, published, kills, bigqueryKills, stops, starts int
-	events                                                 map[string]int
-	happened                                               map[string]int
-	exits                                                  []string
-	letters, replayed, overdue                             int
-	deliveries                                             brokerCounts
-	counted, unfinished                                    int64
-	logLines                                               int
-	log                                                    string
-	took                                                   time.Duration
+	rounds, published, kills, bigqueryKills, stops, slow, starts int
+	events                                                       map[string]int
+	happened                                                     map[string]int
+	exits                                                        []string
+	letters, replayed, overdue                                   int
+	deliveries                                                   brokerCounts
+	counted, unfinished                                          int64
+	logLines                                                     int
+	log                                                          string
+	took                                                         time.Duration
 }
 
 // system is all that runs.
@@ -120,7 +121,7 @@ func run(ctx context.Context, o options) (*summary, error) {
 	}
 	p := s.pipeline.counts()
 	return &summary{
-		options: o, rounds: rounds, published: s.source.count(), kills: p.kills, bigqueryKills: int(s.bigquery.kills.Load()), stops: p.stops, starts: p.starts,
+		options: o, rounds: rounds, published: s.source.count(), kills: p.kills, bigqueryKills: int(s.bigquery.kills.Load()), stops: p.stops, slow: p.slow, starts: p.starts,
 		events: s.events, happened: s.bigquery.happened, exits: p.exits, letters: s.letters, replayed: s.replayed, overdue: len(s.overdue), deliveries: s.broker.counts(),
 		counted: p.messages, unfinished: p.unfinished, logLines: s.journal.lines(), log: s.journal.String(), took: time.Since(s.began),
 	}, errors.Join(s.problems...)
@@ -140,7 +141,7 @@ func (s *system) start() (err error) {
 	s.broker.mu.Lock()
 	s.broker.trace = s.trace
 	s.broker.mu.Unlock()
-	s.source = newSource(s.seed, s.broker)
+	s.source = newSource(s.seed, tablesOf(s.tables), s.broker)
 	emulatorLog, err := os.Create(filepath.Join(s.directory, "emulator.log"))
 	if err != nil {
 		return err
@@ -153,7 +154,7 @@ func (s *system) start() (err error) {
 		return err
 	}
 	s.config = filepath.Join(s.directory, "pipeline.yaml")
-	if err := os.WriteFile(s.config, []byte(configuration(200*time.Millisecond, s.hold)), 0o600); err != nil {
+	if err := os.WriteFile(s.config, []byte(configuration(tablesOf(s.tables), 200*time.Millisecond, s.hold)), 0o600); err != nil {
 		return err
 	}
 	s.pipeline = newPipeline(s.launch, s.directory, s.config, s.broker, s.bigquery, s.journal)
@@ -175,7 +176,7 @@ func (s *system) close() {
 // round publishes a round's changes while its faults happen, and then, when all is well
 // again, waits until nothing is left and compares.
 func (s *system) round(ctx context.Context, n int) {
-	plan := makePlan(rand.New(rand.NewPCG(s.seed, 1000+uint64(n))), s.options.round, s.faults, s.scale)
+	plan := makePlan(rand.New(rand.NewPCG(s.seed, 1000+uint64(n))), s.options.round, s.faults, s.scale, tablesOf(s.tables))
 	s.printf("round %d: %d changes, %d faults", n+1, s.options.round, len(plan))
 	for _, e := range plan {
 		s.printf("  planned %s", e)

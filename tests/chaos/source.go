@@ -53,10 +53,10 @@ type deletion struct {
 // poison is a message that can't be used, and the dead letter that it must become.
 type poison struct{ stage, reason string }
 
-func newSource(seed uint64, b *broker) *source {
+func newSource(seed uint64, tables []tableSpec, b *broker) *source {
 	s := &source{random: rand.New(rand.NewPCG(seed, 1)), broker: b, began: time.Now(), poison: map[string]poison{}}
-	for i := range specs {
-		t := &sourceTable{tableSpec: &specs[i], columns: slices.Clone(specs[i].columns)}
+	for i := range tables {
+		t := &sourceTable{tableSpec: &tables[i], columns: slices.Clone(tables[i].columns)}
 		t.rows, t.ever, t.deleted = map[string]row{}, map[string]row{}, map[string]deletion{}
 		s.tables = append(s.tables, t)
 	}
@@ -83,7 +83,10 @@ func (s *source) table(name string) *sourceTable {
 func (s *source) change() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	t := s.tables[s.random.IntN(len(s.tables))]
+	t := s.tables[s.random.IntN(len(specs))]
+	if more := s.tables[len(specs):]; len(more) > 0 && s.random.IntN(2) == 0 {
+		t = more[s.random.IntN(len(more))]
+	}
 	key := t.newKey(s.random)
 	name := t.keyText(key)
 	old, there := t.rows[name]
@@ -192,11 +195,25 @@ func (s *source) message(t *sourceTable, op string, before, after row, moved boo
 	return []byte(b.String())
 }
 
-// alter adds a column to the table whose destination follows it.
-func (s *source) alter() string {
+// truncate empties a table.
+func (s *source) truncate(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	t := s.table(growing)
+	t := s.table(name)
+	s.changes++
+	for key := range t.rows {
+		t.deleted[key] = deletion{s.position(), s.now()}
+	}
+	clear(t.rows)
+	t.history++
+	s.broker.publish(&pubsubpb.PubsubMessage{Data: s.message(t, "t", nil, nil, false)})
+}
+
+// alter adds a column to a table whose destination follows it.
+func (s *source) alter(name string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := s.table(name)
 	n := len(t.columns) - len(t.tableSpec.columns) + 1
 	c := column{name: "extra_" + strconv.Itoa(n), kind: text}
 	if n%2 == 0 {

@@ -34,15 +34,21 @@ type tableSpec struct {
 	moves    bool   // keys change
 	settings string // of its rule, in YAML
 	soft     bool   // deleted rows stay, with a flag
+	follows  bool   // its source is truncated at times
 	keys     int    // how many there are of the key's first column
 }
 
-// The tables with parts of their own: the one whose source adds columns, the one that
-// is dropped, and the one with a history.
+// remembers reports whether the table has a history.
+func (t *tableSpec) remembers() bool { return strings.Contains(t.settings, "history:") }
+
+// grows reports whether the source adds columns.
+func (t *tableSpec) grows() bool { return strings.Contains(t.settings, "unknown_columns: add") }
+
+// The tables with parts of their own: the one that is dropped, and the one that is a view
+// over a table after the other.
 const (
-	growing    = "customers"
-	dropped    = "carts"
-	remembered = "stock"
+	dropped = "carts"
+	viewed  = "prices"
 )
 
 // Fill and soft deletes remember rows in memory on one machine: after a kill they read
@@ -58,7 +64,7 @@ var specs = []tableSpec{
 		columns: []column{{name: "order_id"}, {name: "line", kind: text}, {name: "quantity"}, {name: "note", kind: text}},
 	},
 	{
-		name: growing, key: []string{"email"}, keys: 1000, settings: "unknown_columns: add",
+		name: "customers", key: []string{"email"}, keys: 1000, settings: "unknown_columns: add",
 		columns: []column{{name: "email", kind: text}, {name: "name", kind: text}, {name: "points"}},
 	},
 	{
@@ -70,23 +76,50 @@ var specs = []tableSpec{
 		columns: []column{{name: "id"}, {name: "words", kind: text}, {name: "read", kind: boolean}},
 	},
 	{
-		name: remembered, key: []string{"sku"}, moves: true, keys: 1000, settings: "history: shop.stock_history",
+		name: "stock", key: []string{"sku"}, moves: true, keys: 1000, settings: "history: shop.stock_history",
 		columns: []column{{name: "sku", kind: text}, {name: "quantity"}, {name: "price", kind: decimal}},
 	},
 	{
 		name: dropped, key: []string{"id"}, keys: 500,
 		columns: []column{{name: "id"}, {name: "items"}, {name: "owner", kind: text}},
 	},
+	{
+		name: "ledger", key: []string{"account"}, keys: 600, follows: true,
+		settings: "unavailable_values: fill, fill: {first_seen: read, hold_for: HOLD}, unknown_columns: add, truncates: delete_keys, history: shop.ledger_history",
+		columns:  []column{{name: "account", kind: text}, {name: "memo", kind: text, large: true}, {name: "balance", kind: decimal}},
+	},
+	{
+		name: viewed, key: []string{"sku"}, moves: true, keys: 500, follows: true, settings: "truncates: recreate",
+		columns: []column{{name: "sku", kind: text}, {name: "price", kind: decimal}, {name: "since", kind: moment}},
+	},
 }
+
+// tablesOf are the tables of a run with as many plain ones beside, which share
+// connections once there are more than some tens.
+func tablesOf(more int) []tableSpec {
+	all := slices.Clone(specs)
+	for i := range more {
+		all = append(all, tableSpec{
+			name: fmt.Sprintf("%s%03d", plain, i), key: []string{"id"}, moves: true, keys: 40,
+			columns: []column{{name: "id"}, {name: "words", kind: text}, {name: "amount", kind: decimal}},
+		})
+	}
+	return all
+}
+
+const plain = "plain_" // begins the names of those beside
 
 var kindTypes = map[kind]string{number: "INT64", text: "STRING", boolean: "BOOL", decimal: "NUMERIC", moment: "TIMESTAMP"}
 
+// finishFor is how long BigQuery may take no rows of a table before they wait aside.
+const finishFor = 2 * time.Second
+
 // configuration is the pipeline's, in YAML.
-func configuration(window, hold time.Duration) string {
+func configuration(tables []tableSpec, window, hold time.Duration) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "source: {subscription: %s, format: debezium}\ncreate_tables: true\nwindow: %s\n", subscription, window)
-	b.WriteString("dead_letters: {table: ops.dead_letters}\ntables:\n")
-	for _, t := range specs {
+	fmt.Fprintf(&b, "dead_letters: {table: ops.dead_letters}\nruntime: {finish_for: %s, truncate_wait: 2s}\ntables:\n", finishFor)
+	for _, t := range tables {
 		fmt.Fprintf(&b, "  - {source: public.%s, destination: shop.%s, primary_key: [%s], columns: [", t.name, t.name, strings.Join(t.key, ", "))
 		for _, c := range t.columns {
 			fmt.Fprintf(&b, "{name: %s, type: %s", c.name, kindTypes[c.kind])
