@@ -434,8 +434,8 @@ func TestConcurrency(t *testing.T) {
 	}
 }
 
-// Options.OnAppend: an answer of its own, a response that never comes, the end of
-// the connection, and requests that it lets through.
+// Options.OnAppend: an answer of its own, a response that never comes, nor any after
+// it, the end of the connection, and requests that it lets through.
 func TestOnAppend(t *testing.T) {
 	var mu sync.Mutex
 	var seen int
@@ -462,12 +462,11 @@ func TestOnAppend(t *testing.T) {
 	if answer := w.send(r); answer.GetWriteStream() != "hook" {
 		t.Errorf("answer %v", answer)
 	}
-	r = w.request(row)
+	silent := e.writer("t", true)
+	silent.append(row)
+	r = silent.request(row)
 	r.TraceId = "swallow"
-	if err := w.stream.Send(r); err != nil {
-		t.Fatal(err)
-	}
-	w.append(`{"id":2,"v":"b","_CHANGE_TYPE":"UPSERT"}`) // its answer, not the swallowed one's
+	silent.sendLost(2, r, silent.request(`{"id":2,"v":"b","_CHANGE_TYPE":"UPSERT"}`))
 	r = w.request(row)
 	r.TraceId = "break"
 	if err := w.stream.Send(r); err != nil {
@@ -477,8 +476,8 @@ func TestOnAppend(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	e.want("t", `{"id":"1","v":"a"}`, `{"id":"2","v":"b"}`)
-	if mu.Lock(); seen != 5 {
-		t.Errorf("the hook saw %d requests, want 5", seen)
+	if mu.Lock(); seen != 6 {
+		t.Errorf("the hook saw %d requests, want 6", seen)
 	}
 	mu.Unlock()
 }

@@ -80,8 +80,8 @@ type Options struct {
 	// OnAppend, if it isn't nil, sees each AppendRows request before the server does,
 	// and can answer in its place: with handled true, err ends the connection with
 	// that error (a gRPC status keeps its code), and otherwise resp is sent as it is;
-	// a nil resp sends nothing, like a response that is lost. With handled false resp
-	// and err are ignored, and the server takes the request.
+	// a nil resp is a response that is lost: the connection sends none any more. With
+	// handled false resp and err are ignored, and the server takes the request.
 	//
 	// Requests of one connection come in their order, one at a time; a call that
 	// sleeps delays that connection alone. Connections call it at the same time. It

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	"cloud.google.com/go/bigquery"
 	"cloud.google.com/go/bigquery/storage/apiv1/storagepb"
@@ -187,6 +188,34 @@ func (w *writer) append(rows ...string) {
 	w.env.t.Helper()
 	if r := w.send(w.request(rows...)); r.GetError() != nil {
 		w.env.t.Fatalf("appending to %s: %v %v", w.table, r.GetError(), r.GetRowErrors())
+	}
+}
+
+// sendLost sends requests whose responses are lost, waits for the table to have this many
+// rows, and fails the test if the connection has said anything by then.
+func (w *writer) sendLost(rows int, requests ...*storagepb.AppendRowsRequest) {
+	w.env.t.Helper()
+	for _, r := range requests {
+		if err := w.stream.Send(r); err != nil {
+			w.env.t.Fatal(err)
+		}
+	}
+	received := make(chan error, 1)
+	go func() {
+		_, err := w.stream.Recv()
+		received <- err
+	}()
+	deadline := time.Now().Add(time.Minute)
+	for len(w.env.query("SELECT 1 FROM d."+w.table)) < rows {
+		if time.Now().After(deadline) {
+			w.env.t.Fatalf("table %s doesn't get its %d rows", w.table, rows)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	select {
+	case err := <-received:
+		w.env.t.Errorf("a response came, %v", err)
+	case <-time.After(50 * time.Millisecond):
 	}
 }
 
