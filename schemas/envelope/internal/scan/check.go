@@ -18,107 +18,141 @@ const maxDepth = 10_000
 // value is ready to use.
 type checker struct {
 	names nameSet
-	open  []uint32 // the numbers of the objects that are open, and 0 for arrays
+	open  []frame // the arrays and objects that are open
+	tape  []token
+}
+
+// frame is an array or an object that is open.
+type frame struct {
+	object uint32 // its number among the text's objects, 0 for an array
+	token  int32  // where it is on the tape
 }
 
 // value returns the length of the JSON value that text begins with, with the
-// white space before it, or false.
-func (c *checker) value(text string) (n int, ok bool) {
+// white space before it, or false; and the value's tape, nil where it is too long
+// for one. The tape is good until the next value.
+func (c *checker) value(text string) (n int, tape []token, ok bool) {
 	if len(text) > math.MaxInt32 {
-		return 0, false
+		return 0, nil, false
 	}
+	if len(c.tape) <= len(text) && len(c.tape) < mostTokens {
+		c.tape = make([]token, min(1<<bits.Len(uint(len(text))), mostTokens))
+	}
+	tape = c.tape
 	c.names.reset(text)
 	c.open = c.open[:0]
-	object := uint32(0) // the innermost one's number, 0 in an array
-
-	b := unsafe.Slice(unsafe.StringData(text), len(text))
-	i := blank(b, 0)
+	var (
+		in frame // the innermost one
+		k  int   // tokens
+		b  = unsafe.Slice(unsafe.StringData(text), len(text))
+		i  = blank(b, 0)
+	)
 value:
 	if i >= len(b) {
-		return 0, false
+		return 0, nil, false
 	}
-	switch b[i] {
+	switch start := i; b[i] {
 	case '"':
-		if i, _ = checkString(b, i); i < 0 {
-			return 0, false
+		var escaped bool
+		if i, escaped = checkString(b, i); i < 0 {
+			return 0, nil, false
 		}
+		if k < len(tape) {
+			tape[k] = scalar(start, i, escaped)
+		}
+		k++
 	case '{', '[':
 		if len(c.open) == maxDepth {
-			return 0, false
+			return 0, nil, false
 		}
-		isObject := b[i] == '{'
+		c.open = append(c.open, in)
+		in = frame{token: int32(k)}
+		k++ // it goes on the tape when it ends
+		if b[start] == '{' {
+			in.object = c.names.object()
+		}
 		if i = blank(b, i+1); i >= len(b) {
-			return 0, false
+			return 0, nil, false
 		}
-		object = 0
-		if isObject {
-			object = c.names.object()
+		if k-1 < len(tape) {
+			tape[k-1] = token(start)
 		}
-		c.open = append(c.open, object)
 		switch {
-		case isObject && b[i] != '}':
+		case in.object != 0 && b[i] != '}':
 			goto name
-		case !isObject && b[i] != ']':
+		case in.object == 0 && b[i] != ']':
 			goto value
 		}
 		goto ended
-	case 'n', 't':
-		if n = i + len("null"); n > len(b) || (text[i:n] != "null" && text[i:n] != "true") {
-			return 0, false
+	case 'n', 't', 'f':
+		if i = checkLiteral(text, i); i < 0 {
+			return 0, nil, false
 		}
-		i = n
-	case 'f':
-		if n = i + len("false"); n > len(b) || text[i:n] != "false" {
-			return 0, false
+		if k < len(tape) {
+			tape[k] = scalar(start, i, false)
 		}
-		i = n
+		k++
 	default:
 		if i = checkNumber(b, i); i < 0 {
-			return 0, false
+			return 0, nil, false
 		}
+		if k < len(tape) {
+			tape[k] = scalar(start, i, false)
+		}
+		k++
 	}
 after: // a value
 	if len(c.open) == 0 {
-		return i, true
+		if k > len(tape) {
+			return i, nil, true
+		}
+		return i, tape[:k], true
 	}
 	if i = blank(b, i); i >= len(b) {
-		return 0, false
+		return 0, nil, false
 	}
 	switch b[i] {
 	case ',':
-		if i = blank(b, i+1); object == 0 {
+		if i = blank(b, i+1); in.object == 0 {
 			goto value
 		}
 		goto name
 	case '}':
-		if object == 0 {
-			return 0, false
+		if in.object == 0 {
+			return 0, nil, false
 		}
 	case ']':
-		if object != 0 {
-			return 0, false
+		if in.object != 0 {
+			return 0, nil, false
 		}
 	default:
-		return 0, false
+		return 0, nil, false
 	}
 ended: // the innermost array or object, with the bracket at i
-	i++
-	c.open = c.open[:len(c.open)-1]
-	if object = 0; len(c.open) > 0 {
-		object = c.open[len(c.open)-1]
+	if k < len(tape) {
+		tape[k] = token(i)
+		tape[in.token] |= token(k+1) << 32
 	}
+	k++
+	i++
+	in = c.open[len(c.open)-1]
+	c.open = c.open[:len(c.open)-1]
 	goto after
 name:
 	if i >= len(b) || b[i] != '"' {
-		return 0, false
+		return 0, nil, false
 	}
 	start := i
 	i, escaped := checkString(b, start)
-	if i < 0 || !c.names.add(object, start, i, escaped) {
-		return 0, false
+	if i < 0 || !c.names.add(b, in.object, start+1, i-1, escaped) {
+		return 0, nil, false
 	}
+	if k < len(tape) {
+		tape[k] = scalar(start, i, escaped)
+	}
+	k++
 	if i = blank(b, i); i >= len(b) || b[i] != ':' {
-		return 0, false
+		return 0, nil, false
 	}
 	i = blank(b, i+1)
 	goto value
@@ -132,11 +166,35 @@ func blank(b []byte, i int) int {
 	return i
 }
 
+// checkLiteral returns where the null, true or false at i ends, or -1.
+func checkLiteral(text string, i int) int {
+	literal := "null"
+	switch text[i] {
+	case 't':
+		literal = "true"
+	case 'f':
+		literal = "false"
+	}
+	if end := i + len(literal); end <= len(text) && text[i:end] == literal {
+		return end
+	}
+	return -1
+}
+
 // checkString returns where the string that begins at i ends, or -1, and whether
 // something in it is escaped.
 func checkString(b []byte, i int) (end int, escaped bool) {
 	for i++; ; {
-		if i = plain(b, i); i >= len(b) {
+		for ; i+8 <= len(b); i += 8 {
+			if found := special(binary.LittleEndian.Uint64(b[i:])); found != 0 {
+				i += bits.TrailingZeros64(found) / 8
+				break
+			}
+		}
+		for i < len(b) && !isSpecial(b[i]) {
+			i++
+		}
+		if i >= len(b) {
 			return -1, false
 		}
 		switch {
@@ -161,34 +219,6 @@ func checkString(b []byte, i int) (end int, escaped bool) {
 			}
 		}
 	}
-}
-
-// Of eight bytes in one word.
-const (
-	lows   = 0x0101010101010101
-	highs  = 0x8080808080808080
-	blanks = ' ' * lows
-	quotes = '"' * lows
-	slopes = '\\' * lows
-)
-
-// plain returns where the first byte from i on is that is more than a character of
-// a string: a quote, a backslash, a control character, or one that isn't ASCII.
-func plain(b []byte, i int) int {
-	for ; i+8 <= len(b); i += 8 {
-		w := binary.LittleEndian.Uint64(b[i:])
-		// A subtraction borrows from the next byte only in a byte that is itself one of
-		// those looked for: the lowest that is found is one.
-		if found := (((w ^ quotes) - lows) | ((w ^ slopes) - lows) | (w - blanks) | w) & highs; found != 0 {
-			return i + bits.TrailingZeros64(found)/8
-		}
-	}
-	for ; i < len(b); i++ {
-		if c := b[i]; c < ' ' || c == '"' || c == '\\' || c >= utf8.RuneSelf {
-			break
-		}
-	}
-	return i
 }
 
 // escape returns the length of the escape that b begins with, both halves of a
@@ -266,7 +296,13 @@ func checkNumber(b []byte, i int) int {
 	return i
 }
 
+// digits returns where the digits from i on end.
 func digits(b []byte, i int) int {
+	for ; i+8 <= len(b); i += 8 {
+		if n := digitsOf(binary.LittleEndian.Uint64(b[i:])); n < 8 {
+			return i + n
+		}
+	}
 	for i < len(b) && b[i]-'0' <= 9 {
 		i++
 	}

@@ -1,19 +1,55 @@
 package scan
 
-import "strings"
+import (
+	"encoding/binary"
+	"math/bits"
+	"unsafe"
+)
 
 // Cursor walks over text that is known to be one JSON value.
 type Cursor struct {
 	text    string
-	at      int  // where what comes next begins
+	at      int  // where what comes next begins, or the white space and the delimiter before it
 	escaped bool // something is, in the string that was returned last
+
+	tape []token // nil: the text's bytes tell where its tokens end
+	k    int     // the token that comes next
 }
+
+// token is where something begins that a text holds, in the lower half. The upper half
+// is a scalar's length, or a member's name's, and tells whether it is an escaped
+// string; an array's or object's number of the token that follows it, the one before
+// which is its closing bracket; a closing bracket's is 0.
+type token uint64
+
+const escapedToken token = 1 << 63
+
+// mostTokens is how many tokens a tape holds, 1 MiB of them. A text of more is walked
+// over by its bytes.
+const mostTokens = 1 << 17
+
+// scalar is the token of a scalar, or a member's name.
+func scalar(start, end int, escaped bool) token {
+	t := token(start) | token(end-start)<<32
+	if escaped {
+		t |= escapedToken
+	}
+	return t
+}
+
+func (t token) start() int { return int(uint32(t)) }
+
+func (t token) upper() int { return int(t &^ escapedToken >> 32) }
 
 // Walk makes the Cursor walk over a value that a Cursor has returned.
 func (c *Cursor) Walk(raw string) { *c = Cursor{text: raw} }
 
 // Peek returns the first byte of what comes next, which tells its kind.
 func (c *Cursor) Peek() byte {
+	if c.tape != nil {
+		c.at = c.tape[c.k].start()
+		return c.text[c.at]
+	}
 	for ; ; c.at++ {
 		switch b := c.text[c.at]; b {
 		case ' ', '\t', '\r', '\n', ',', ':':
@@ -25,30 +61,31 @@ func (c *Cursor) Peek() byte {
 
 // Object enters an object. It returns false for any other value, which it
 // passes.
-func (c *Cursor) Object() bool {
-	if c.Peek() != '{' {
+func (c *Cursor) Object() bool { return c.enter('{') }
+
+// Array enters an array. It returns false for any other value, which it passes.
+func (c *Cursor) Array() bool { return c.enter('[') }
+
+func (c *Cursor) enter(bracket byte) bool {
+	if c.Peek() != bracket {
 		c.Skip()
 		return false
 	}
-	c.at++
+	c.bracket()
 	return true
 }
 
-// Array enters an array. It returns false for any other value, which it passes.
-func (c *Cursor) Array() bool {
-	if c.Peek() != '[' {
-		c.Skip()
-		return false
-	}
+// bracket passes a bracket.
+func (c *Cursor) bracket() {
 	c.at++
-	return true
+	c.k++
 }
 
 // Element reports whether an array that was entered has another element, which
 // comes next. At the array's end it leaves the array.
 func (c *Cursor) Element() bool {
 	if c.Peek() == ']' {
-		c.at++
+		c.bracket()
 		return false
 	}
 	return true
@@ -56,6 +93,23 @@ func (c *Cursor) Element() bool {
 
 // Value returns the next value, or a member's name in its quotes, byte for byte.
 func (c *Cursor) Value() string {
+	if c.tape == nil {
+		return c.byBytes()
+	}
+	t := c.tape[c.k]
+	start := t.start()
+	switch c.text[start] {
+	case '{', '[':
+		c.k = t.upper()
+		c.at = c.tape[c.k-1].start() + 1
+	default:
+		c.k++
+		c.at, c.escaped = start+t.upper(), t&escapedToken != 0
+	}
+	return c.text[start:c.at]
+}
+
+func (c *Cursor) byBytes() string {
 	b := c.Peek()
 	start := c.at
 	switch b {
@@ -81,31 +135,27 @@ func (c *Cursor) Skip() { c.Value() }
 // quoted returns the length of the string that text begins with, with its
 // quotes, and whether something in it is escaped.
 func quoted(text string) (n int, escaped bool) {
-	const short = 24 // up to where a loop is quicker than a call
-	i := 1
-	for ; i < short && i < len(text); i++ {
-		switch text[i] {
-		case '"':
-			return i + 1, false
-		case '\\':
-			return quotedEscaped(text, i), true
+	b := unsafe.Slice(unsafe.StringData(text), len(text))
+	for n = 1; n+8 <= len(b); {
+		found := ends(binary.LittleEndian.Uint64(b[n:]))
+		if found == 0 {
+			n += 8
+			continue
+		}
+		n += bits.TrailingZeros64(found) / 8
+		if b[n] == '"' {
+			return n + 1, escaped
+		}
+		escaped = true
+		n += 2
+	}
+	for ; b[n] != '"'; n++ {
+		if b[n] == '\\' {
+			escaped = true
+			n++
 		}
 	}
-	n = i + strings.IndexByte(text[i:], '"') + 1
-	if escape := strings.IndexByte(text[i:n], '\\'); escape >= 0 {
-		return quotedEscaped(text, i+escape), true
-	}
-	return n, false
-}
-
-// quotedEscaped goes on from a string's first backslash.
-func quotedEscaped(text string, i int) int {
-	for ; text[i] != '"'; i++ {
-		if text[i] == '\\' {
-			i++
-		}
-	}
-	return i + 1
+	return n + 1, escaped
 }
 
 // number returns the length of the number that text begins with.

@@ -56,8 +56,8 @@ func (s *Scanner) ResetPrefix(text string) (int, error) {
 		s.Walk(text)
 		return len(text), nil
 	}
-	if n, ok := s.check.value(text); ok {
-		s.Walk(text[:n])
+	if n, tape, ok := s.check.value(text); ok {
+		s.Cursor = Cursor{text: text[:n], tape: tape}
 		return n, nil
 	}
 	// What is wrong is for jsontext to say. It reads a bytes.Buffer in place and
@@ -89,13 +89,10 @@ func badJSON(err error) error {
 // leaves the object and returns false.
 func (s *Scanner) Member() (name string, more bool) {
 	if s.Peek() != '"' {
-		s.at++ // the brace
+		s.bracket()
 		return "", false
 	}
-	start := s.at
-	n, escaped := quoted(s.text[start:])
-	s.at, s.escaped = start+n, escaped
-	return s.Unquote(s.text[start:s.at]), true
+	return s.Unquote(s.Value()), true
 }
 
 // Scalar returns the next value: a string's content, another value as it is
