@@ -12,6 +12,7 @@ import (
 
 	"cloud.google.com/go/bigquery"
 
+	"beamcdc/cmd/cdc/internal/arguments"
 	"beamcdc/cmd/cdc/internal/diff"
 	"beamcdc/cmd/cdc/internal/follow"
 	"beamcdc/internal/endpoint"
@@ -77,16 +78,19 @@ func changesCommand(ctx context.Context, args []string, stdout, stderr io.Writer
 	flags.Uint64Var(&f.epoch, "epoch", 0, "")
 	flags.StringVar(&f.endpoint, "bigquery_rest_endpoint", "", "")
 	flags.BoolVar(&f.allowPlaintext, endpoint.Flag, false, "")
-	switch err := flags.Parse(args); {
+	names, err := arguments.Parse(flags, args)
+	switch {
 	case errors.Is(err, flag.ErrHelp):
 		_, err = io.WriteString(stdout, changesUsage)
 		return err
 	case err != nil:
 		return fmt.Errorf("%w: %w; run \"cdc changes -h\"", errUsage, err)
-	case flags.NArg() != 1:
-		return fmt.Errorf("%w: changes takes one table, not %d", errUsage, flags.NArg())
+	case len(names) == 0:
+		return fmt.Errorf("%w: changes takes one table, PROJECT.DATASET.TABLE; run \"cdc changes -h\"", errUsage)
+	case len(names) > 1:
+		return fmt.Errorf("%w: changes takes one table, not %d: %s", errUsage, len(names), strings.Join(names, ", "))
 	}
-	name, err := table.ParseName(flags.Arg(0), "")
+	name, err := table.ParseName(names[0], "")
 	if err != nil {
 		return fmt.Errorf("%w: %w", errUsage, err)
 	}

@@ -17,10 +17,15 @@ func TestAdvice(t *testing.T) {
 	if _, err := google.FindDefaultCredentials(t.Context()); err != nil { // where no machine of Google's has some
 		none = err
 	}
-	if got := advice(fmt.Errorf("connecting to Pub/Sub: %w", none)); !strings.Contains(got, "PUBSUB_EMULATOR_HOST=HOST:PORT") || !strings.Contains(got, "-bigquery_rest_endpoint") {
+	if got := advice("dead-letters", fmt.Errorf("connecting to Pub/Sub: %w", none)); !strings.Contains(got, "PUBSUB_EMULATOR_HOST=HOST:PORT") || !strings.Contains(got, "-bigquery_rest_endpoint") {
 		t.Errorf("of %v it says %q", none, got)
 	}
-	if got := advice(errors.New("it is refused")); got != "" {
+	for command, want := range map[string]bool{"ddl": true, "cost": true, "status": false, "diff": false} {
+		if got := advice(command, none); strings.Contains(got, "-offline") != want {
+			t.Errorf("%s says %q", command, got)
+		}
+	}
+	if got := advice("ddl", errors.New("it is refused")); got != "" {
 		t.Errorf("of another error it says %q", got)
 	}
 }

@@ -32,6 +32,7 @@ func TestDiff_badUsage(t *testing.T) {
 		"no table":           {[]string{"changes", "-position", "x"}, "one table"},
 		"no project":         {[]string{"changes", "-position", "x", "d.t"}, "project"},
 		"range":              {[]string{"changes", "-position", "x", "-range", "25h", "p.d.t"}, "24h"},
+		"range, after":       {[]string{"changes", "p.d.t", "-position", "x", "-range", "25h"}, "24h"},
 		"function":           {[]string{"changes", "-position", "x", "-function", "all", "p.d.t"}, "all"},
 		"since":              {[]string{"changes", "-position", "x", "-since", "yesterday", "p.d.t"}, "yesterday"},
 		"source, no topic":   {[]string{"changes", "-position", "x", "-source", "a", "p.d.t"}, "-topic"},

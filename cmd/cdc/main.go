@@ -61,10 +61,16 @@ const withoutCredentials = `cdc: for Google Cloud run "gcloud auth application-d
 cdc: for emulators set PUBSUB_EMULATOR_HOST=HOST:PORT, and give -bigquery_rest_endpoint URL (some commands: and -bigquery_grpc_endpoint HOST:PORT)
 `
 
-// advice is what to do about an error, "" where the error says it.
-func advice(err error) string {
+// offline says of the commands that can do without BigQuery how.
+var offline = map[string]string{
+	"ddl":  "cdc: -offline prints the statements without asking BigQuery, as if it had no table\n",
+	"cost": "cdc: -offline asks nobody; -table_bytes says how large the tables are\n",
+}
+
+// advice is what to do about a command's error, "" where the error says it.
+func advice(command string, err error) string {
 	if strings.Contains(err.Error(), "could not find default credentials") { // the libraries have no type for it
-		return withoutCredentials
+		return withoutCredentials + offline[command]
 	}
 	return ""
 }
@@ -113,7 +119,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return 2
 	default:
 		_, _ = fmt.Fprintf(stderr, "cdc: %v\n", err)
-		_, _ = io.WriteString(stderr, advice(err))
+		_, _ = io.WriteString(stderr, advice(args[0], err))
 		return 1
 	}
 }

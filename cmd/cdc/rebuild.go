@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 
+	"beamcdc/cmd/cdc/internal/arguments"
 	"beamcdc/cmd/cdc/internal/configured"
 	"beamcdc/schemas/table"
 	"beamcdc/transforms/catalog"
@@ -33,14 +34,15 @@ func rebuildCommand(ctx context.Context, args []string, stdout io.Writer) error 
 	flags.Usage = func() {} // a bad flag gets one line
 	source := flags.String("source", "", "")
 	configuration := configured.Add(flags)
-	switch err := flags.Parse(args); {
+	asked, err := arguments.Parse(flags, args)
+	switch {
 	case errors.Is(err, flag.ErrHelp):
 		_, err = io.WriteString(stdout, rebuildUsage)
 		return err
 	case err != nil:
 		return fmt.Errorf("%w: %w; run \"cdc rebuild -h\"", errUsage, err)
-	case flags.NArg() > 1:
-		return fmt.Errorf("%w: rebuild takes one table, not %d", errUsage, flags.NArg())
+	case len(asked) > 1:
+		return fmt.Errorf("%w: rebuild takes one table, not %d", errUsage, len(asked))
 	}
 	o, err := configuration.Options()
 	if err == nil {
@@ -70,7 +72,7 @@ func rebuildCommand(ctx context.Context, args []string, stdout io.Writer) error 
 	printed := 0
 	for _, match := range matches {
 		name := match.Name.Dataset + "." + match.Name.Table
-		if match.History == (table.Name{}) || flags.NArg() > 0 && flags.Arg(0) != name && flags.Arg(0) != match.Name.String() {
+		if match.History == (table.Name{}) || len(asked) > 0 && asked[0] != name && asked[0] != match.Name.String() {
 			continue
 		}
 		found, err := tables.Destination(ctx, match)
@@ -85,8 +87,8 @@ func rebuildCommand(ctx context.Context, args []string, stdout io.Writer) error 
 	switch {
 	case printed > 0:
 		return nil
-	case flags.NArg() > 0:
-		return fmt.Errorf("%w: the configuration gives no table %s a history", errUsage, flags.Arg(0))
+	case len(asked) > 0:
+		return fmt.Errorf("%w: the configuration gives no table %s a history", errUsage, asked[0])
 	case *source == "":
 		return fmt.Errorf("%w: no table that the configuration names has a history; where a pattern names them, give -source", errUsage)
 	default:

@@ -8,6 +8,8 @@ import (
 	"io"
 	"os"
 	"strings"
+
+	"beamcdc/cmd/cdc/internal/arguments"
 )
 
 // guideChanges are the seven changes of the guide "Streaming Data into
@@ -33,27 +35,27 @@ func simulateCommand(args []string, stdin io.Reader, stdout io.Writer) error {
 	flags.SetOutput(io.Discard)
 	flags.Usage = func() {} // a bad flag gets one line
 	show := flags.Bool("changes", false, "")
-	switch err := flags.Parse(args); {
+	files, err := arguments.Parse(flags, args)
+	switch {
 	case errors.Is(err, flag.ErrHelp):
 		_, err = io.WriteString(stdout, simulateUsage)
 		return err
 	case err != nil:
 		return fmt.Errorf("%w: %w; run \"cdc simulate -h\"", errUsage, err)
-	case *show && flags.NArg() > 0:
+	case *show && len(files) > 0:
 		return fmt.Errorf("%w: -changes prints the example's changes and takes no file", errUsage)
 	case *show:
 		_, err = io.WriteString(stdout, guideChanges)
 		return err
 	}
 	var changes []simulatedChange
-	var err error
-	switch flags.NArg() {
+	switch len(files) {
 	case 0:
 		changes, err = readChanges("the guide's changes", strings.NewReader(guideChanges))
 	case 1:
-		changes, err = readChangeFile(flags.Arg(0), stdin)
+		changes, err = readChangeFile(files[0], stdin)
 	default:
-		err = fmt.Errorf("%w: simulate takes one file, not %d", errUsage, flags.NArg())
+		err = fmt.Errorf("%w: simulate takes one file, not %d", errUsage, len(files))
 	}
 	if err != nil {
 		return err

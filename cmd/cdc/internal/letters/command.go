@@ -13,6 +13,7 @@ import (
 	"cloud.google.com/go/pubsub/v2"
 	"cloud.google.com/go/pubsub/v2/apiv1/pubsubpb"
 
+	"beamcdc/cmd/cdc/internal/arguments"
 	"beamcdc/cmd/cdc/internal/configured"
 	"beamcdc/pipeline"
 )
@@ -102,13 +103,12 @@ func parse(args []string, now time.Time) (*request, error) {
 		flags.BoolVar(&r.old, "forgotten_deletes", false, "")
 		flags.BoolVar(&r.asNew, "as_new", false, "")
 	}
-	switch err := flags.Parse(args[1:]); {
+	named, err := arguments.Parse(flags, args[1:])
+	switch {
 	case errors.Is(err, flag.ErrHelp):
 		return nil, err
 	case err != nil:
 		return nil, usageErrorf("%w; run \"cdc dead-letters -h\"", err)
-	case slices.ContainsFunc(flags.Args(), func(name string) bool { return strings.HasPrefix(name, "-") }):
-		return nil, usageErrorf("flags come before the letters that are named")
 	case output != "table" && output != "json":
 		return nil, usageErrorf("-output %q is neither table nor json", output)
 	case wait <= 0:
@@ -118,8 +118,7 @@ func parse(args []string, now time.Time) (*request, error) {
 	}
 	r.asJSON, r.from.wait = output == "json", waiting(wait)
 	// What the command line names is a letter or a message, as list -each prints them.
-	r.filter = filter{stages: parseList(stages), reasons: parseList(reasons), tables: parseList(tables), ids: append(parseList(ids), flags.Args()...)}
-	var err error
+	r.filter = filter{stages: parseList(stages), reasons: parseList(reasons), tables: parseList(tables), ids: append(parseList(ids), named...)}
 	if r.filter.since, err = parseWhen(since, now); err != nil {
 		return nil, usageErrorf("-since: %w", err)
 	}

@@ -341,7 +341,6 @@ func TestRun_badUsage(t *testing.T) {
 		{"list", "-dead_letter_directory", "d", "-since", "soon"},
 		{"list", "-dead_letter_topic", "projects/p/topics/t"},
 		{"list", "-dead_letter_subscription", "t"},
-		{"show", "-dead_letter_directory", "d", "1", "-output", "json"},
 		{"replay", "-dead_letter_directory", ".", "-repair_jq", "."},
 		{"replay", "-dead_letter_directory", ".", "-to", "t"},
 		{"replay", "-dead_letter_directory", ".", "-to", "projects/p/topics/t", "-repair_jq", "["},

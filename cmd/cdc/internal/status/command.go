@@ -10,6 +10,7 @@ import (
 	"math"
 	"slices"
 
+	"beamcdc/cmd/cdc/internal/arguments"
 	"beamcdc/cmd/cdc/internal/configured"
 )
 
@@ -57,7 +58,8 @@ func Run(ctx context.Context, args []string, stdout io.Writer) error {
 	flags.IntVar(&q.BaselineHours, "baseline_hours", 24, "")
 	flags.Float64Var(&q.Fraction, "fraction", 0.1, "")
 	flags.StringVar(&output, "output", "text", "")
-	switch err := flags.Parse(args); {
+	names, err := arguments.Parse(flags, args)
+	switch {
 	case errors.Is(err, flag.ErrHelp):
 		_, err := io.WriteString(stdout, usage)
 		return err
@@ -72,7 +74,7 @@ func Run(ctx context.Context, args []string, stdout io.Writer) error {
 	case math.IsNaN(q.Fraction) || q.Fraction < 0 || q.Fraction > 1:
 		return UsageError{errors.New("-fraction must be between 0 and 1")}
 	}
-	q.Tables = flags.Args()
+	q.Tables = names
 	o, err := options.Options()
 	if err == nil {
 		if o.Runtime.BigQueryRESTEndpoint != "" {

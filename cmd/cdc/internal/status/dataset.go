@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"cloud.google.com/go/bigquery"
@@ -132,9 +134,41 @@ func (d *dataset) watermarks(ctx context.Context) {
 	}
 	for _, t := range d.tables {
 		if t.missing = !t.exists; t.missing {
-			t.Notes = append(t.Notes, "it does not exist, or has no primary key: no change can be applied to it")
+			t.Notes = append(t.Notes, d.whyNone(ctx, t.name))
 		}
 	}
+}
+
+// whyNone says why no change is applied to a table.
+func (d *dataset) whyNone(ctx context.Context, name table.Name) string {
+	found, err := d.client.Table(ctx, name)
+	switch {
+	case err != nil:
+		return fmt.Sprintf("it does not exist, or has no primary key, so that no change can be applied to it: which of the two is not known: %v", err)
+	case found == nil:
+		return "it does not exist"
+	case found.View == nil:
+		return "it has no primary key: no change can be applied to it"
+	}
+	of := selected(found.View.Query)
+	if len(of) == 0 {
+		return "it is a view: changes are applied to tables alone, so look at the one that it shows"
+	}
+	return fmt.Sprintf("it is a view of %s: changes are applied to tables alone; cdc status looks at %s where that is given as TABLE", strings.Join(of, ", "), of[0])
+}
+
+// from finds the tables of a view's query, which are mostly quoted.
+var from = regexp.MustCompile("(?i)\\b(?:FROM|JOIN)\\s+(?:`([^`]+)`|([A-Za-z][\\w-]*(?:\\.[\\w-]+)+))")
+
+// selected are the tables that a query selects from, as far as that is easily seen.
+func selected(query string) []string {
+	var names []string
+	for _, m := range from.FindAllStringSubmatch(query, -1) {
+		if name := m[1] + m[2]; !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // pending counts what waits to be applied.

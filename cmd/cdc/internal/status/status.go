@@ -143,7 +143,11 @@ func (r *Report) choose(c catalog.Config, asked []string) error {
 	}
 	slices.SortFunc(r.Tables, func(a, b *Table) int { return strings.Compare(a.Name, b.Name) })
 	if n := len(c.Rules) - len(matches); n > 0 {
-		r.Notes = append(r.Notes, fmt.Sprintf("%d of the rules name their tables by what messages hold; give those as arguments", n))
+		text := fmt.Sprintf("%d of the rules name their tables by what messages hold; give those as arguments", n)
+		if n == 1 {
+			text = "one of the rules names its tables by what messages hold; give those as arguments"
+		}
+		r.Notes = append(r.Notes, text)
 	}
 	return nil
 }

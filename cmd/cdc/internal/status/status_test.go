@@ -132,9 +132,9 @@ func TestStatus_text(t *testing.T) {
 		"p.shop.customers: it has no max_staleness: every query applies what is pending; set INTERVAL 7 MINUTE or more",
 		"p.shop.orders: its applied changes are older than its max_staleness",
 		"p.shop.orders: an apply that was asked for at 2026-11-30 09:09 has not ended",
-		"p.shop.gone: it does not exist, or has no primary key",
+		"p.shop.gone: it does not exist\n",
 		"p.away.far: not known: how it stands: there is no dataset p.away",
-		"1 of the rules name their tables by what messages hold",
+		"one of the rules names its tables by what messages hold",
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
@@ -248,5 +248,45 @@ func TestRun_fractionIsNoNumber(t *testing.T) {
 	err := Run(t.Context(), []string{"-config", "none", "-fraction", "NaN"}, io.Discard)
 	if err == nil || !strings.Contains(err.Error(), "-fraction must be") {
 		t.Errorf("%v", err)
+	}
+}
+
+// What no change is applied to is told as what it is.
+func TestStatus_noTable(t *testing.T) {
+	w := cdctest.Start(t, start, "shop")
+	w.Table("shop.orders", 10)
+	w.Run("CREATE TABLE shop.plain (id INT64)")
+	w.Run("CREATE VIEW shop.shown AS SELECT * FROM `p.shop.orders` WHERE id > 0")
+	w.Run("CREATE VIEW shop.one AS SELECT 1 AS id")
+	rules := orders
+	for _, name := range []string{"plain", "shown", "one", "gone"} {
+		rules += "  - {source: s." + name + ", destination: shop." + name + "}\n"
+	}
+	tables := report(t, w, rules)
+	for name, want := range map[string]string{
+		"plain": "it has no primary key",
+		"shown": "it is a view of p.shop.orders: changes are applied to tables alone; cdc status looks at p.shop.orders where",
+		"one":   "it is a view: changes are applied to tables alone",
+		"gone":  "it does not exist",
+	} {
+		got := tables["p.shop."+name]
+		if got == nil || len(got.Notes) != 1 || !strings.HasPrefix(got.Notes[0], want) {
+			t.Errorf("%s: %+v, want %q", name, got, want)
+		}
+	}
+}
+
+func TestSelected(t *testing.T) {
+	for query, want := range map[string]string{
+		"SELECT * FROM `p.d.t` WHERE x IN (SELECT x FROM `p.d.u`)":                  "p.d.t p.d.u",
+		"select a from\n  my-project.d.t join d.u using (a) join `p.d.t` using (b)": "my-project.d.t d.u p.d.t",
+		"SELECT * EXCEPT (s) FROM `p.d.t`":                                          "p.d.t",
+		"SELECT 1":                                                                  "",
+		"SELECT * FROM UNNEST([1])":                                                 "",
+		"WITH a AS (SELECT 1) SELECT * FROM a":                                      "",
+	} {
+		if got := strings.Join(selected(query), " "); got != want {
+			t.Errorf("%s: %q, want %q", query, got, want)
+		}
 	}
 }
