@@ -16,6 +16,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/ptest"
 
 	"beamcdc/internal/counters"
+	"beamcdc/internal/garbage"
 	"beamcdc/pipeline"
 	"beamcdc/schemas/table"
 	"beamcdc/tests/internal/counting"
@@ -35,6 +36,7 @@ func TestMain(m *testing.M) {
 	if err := counters.Enable(); err != nil {
 		panic(err)
 	}
+	garbage.Allow(garbage.Spare) // as cmd/launch
 	ptest.Main(m)
 }
 

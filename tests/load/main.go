@@ -18,6 +18,7 @@ import (
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism" // the runner
 
 	"beamcdc/internal/counters"
+	"beamcdc/internal/garbage"
 )
 
 func main() {
@@ -44,12 +45,13 @@ func main() {
 	}
 }
 
-// initBeam initializes Beam, quietly: a line for every state of every job is too much.
+// initBeam initializes Beam as cmd/launch does, but quietly: a line for every state of every job is too much.
 func initBeam() {
 	beamlog.LogLevel = "warn"
 	if err := counters.Enable(); err != nil {
 		panic(err)
 	}
+	garbage.Allow(garbage.Spare)
 	beam.Init()
 }
 

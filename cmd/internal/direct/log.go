@@ -14,6 +14,7 @@ import (
 	beamlog "github.com/apache/beam/sdks/v2/go/pkg/beam/log"
 
 	"beamcdc/internal/counters"
+	"beamcdc/internal/garbage"
 	"beamcdc/internal/logs"
 )
 
@@ -39,6 +40,7 @@ func initBeam(w io.Writer, level, format string) {
 	if err := counters.Enable(); err != nil {
 		panic("direct.Init: " + err.Error()) // counters registers its hook itself
 	}
+	garbage.Allow(garbage.Spare)
 	beamlog.LogLevel, beamlog.LogKind = level, format
 	beam.Init() // it makes a log of its own
 	var least slog.Level
