@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -50,10 +51,12 @@ const keySchema = `{"type":"struct","fields":[{"type":"int64","optional":false,"
 // plainRow is plainPayload's row.
 var plainRow = plainPayload[len(`{"before":null,"after":`):strings.Index(plainPayload, `,"source"`)]
 
-var benchMessages = []struct {
+type benchMessage struct {
 	name, format string
 	message      change.Message
-}{
+}
+
+var benchMessages = []benchMessage{
 	{"schemaless", "debezium", change.Message{OrderingKey: `{"order_id":70012345}`, Data: []byte(plainPayload)}},
 	{"schema", "debezium", change.Message{
 		OrderingKey: `{"schema":` + keySchema + `,"payload":{"order_id":70012345}}`,
@@ -77,6 +80,34 @@ var benchMessages = []struct {
 		`"sort_keys":[1741507626000,"mysql-bin.000042",7310],"source_metadata":{"table":"orders","database":"shop","primary_keys":["order_id"],` +
 		`"log_file":"mysql-bin.000042","log_position":7310,"change_type":"UPDATE-INSERT","is_deleted":false},` +
 		`"payload":` + plainRow + `}`)}},
+}
+
+// wideMessage is a Debezium message without a schema of so many columns, of texts,
+// numbers, times and booleans; flat without an envelope.
+func wideMessage(columns int, flat bool) change.Message {
+	var row strings.Builder
+	row.WriteString(`{"id":70012345`)
+	values := []string{`"leave at the door, please ring twice, and then once more"`, `4711`, `1741507626005004`, `1.25`, `"MDk="`, `true`}
+	if flat {
+		values[0] = `"paid"`
+	}
+	for i := range columns - 1 {
+		fmt.Fprintf(&row, `,"column_%d":%s`, i, values[i%len(values)])
+	}
+	data := `{"before":null,"after":` + row.String() + `}` + plainPayload[strings.Index(plainPayload, `,"source"`):]
+	if flat {
+		data = row.String() + `,"__op":"u","__schema":"public","__table":"orders","__lsn":32777618640}`
+	}
+	return change.Message{OrderingKey: `{"id":70012345}`, Data: []byte(data)}
+}
+
+// ratioMessages are benchMessages, and messages of few and of many columns.
+func ratioMessages() []benchMessage {
+	messages := slices.Clone(benchMessages)
+	for _, n := range []int{5, 30, 300} {
+		messages = append(messages, benchMessage{fmt.Sprintf("%d_columns", n), "debezium", wideMessage(n, false)})
+	}
+	return append(messages, benchMessage{"5_columns_flat", "debezium_flat", wideMessage(5, true)})
 }
 
 func BenchmarkDecode(b *testing.B) {
@@ -108,7 +139,7 @@ func BenchmarkDecode(b *testing.B) {
 // message its decoding takes, as tokenize-times. The two take turns, and the
 // quickest of each is taken, so that a busy machine doesn't count.
 func BenchmarkRatio(b *testing.B) {
-	for _, bm := range benchMessages {
+	for _, bm := range ratioMessages() {
 		for _, tables := range []int{1, 20, 100} {
 			if tables == 1 || bm.name == "schema" {
 				b.Run(fmt.Sprintf("%s/%d_tables", bm.name, tables), func(b *testing.B) { benchmarkRatio(b, ofTables(bm.message, tables)) })
@@ -155,7 +186,13 @@ func benchmarkRatio(b *testing.B, messages []change.Message) {
 			fastest[i] = min(fastest[i], time.Since(start))
 		}
 	}
+	allocations := testing.AllocsPerRun(1000, func() {
+		if err := contests[0](messages[0]); err != nil {
+			b.Fatal(err)
+		}
+	})
 	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(allocations, "allocs/message")
 	b.ReportMetric(float64(fastest[0].Nanoseconds())/rounds, "decode-ns")
 	b.ReportMetric(float64(fastest[1].Nanoseconds())/rounds, "tokenize-ns")
 	b.ReportMetric(float64(fastest[0])/float64(fastest[1]), "tokenize-times")

@@ -17,21 +17,33 @@ const maxDepth = 10_000
 // and maxDepth. It doesn't say what is wrong with what it doesn't accept. Its zero
 // value is ready to use.
 type checker struct {
-	names nameSet
-	open  []frame // the arrays and objects that are open
-	tape  []token
+	names  nameSet
+	memory memory
+	known  int     // how many names of the text were
+	open   []frame // the arrays and objects that are open
+	places []place // theirs
+	tape   []token
 }
 
 // frame is an array or an object that is open.
 type frame struct {
 	object uint32 // its number among the text's objects, 0 for an array
 	token  int32  // where it is on the tape
+	inSet  bool   // all of its names so far are in the set, not only those that aren't known
+}
+
+// place is a frame's place in the memory: the member at hand, and where the one that
+// comes next may be known; nil for neither. An array's member is the one that it is the
+// value of.
+type place struct {
+	member *known
+	link   **known
 }
 
 // value returns the length of the JSON value that text begins with, with the
 // white space before it, or false; and the value's tape, nil where it is too long
 // for one. The tape is good until the next value.
-func (c *checker) value(text string) (n int, tape []token, ok bool) {
+func (c *checker) value(text string) (length int, tape []token, ok bool) {
 	if len(text) > math.MaxInt32 {
 		return 0, nil, false
 	}
@@ -40,10 +52,13 @@ func (c *checker) value(text string) (n int, tape []token, ok bool) {
 	}
 	tape = c.tape
 	c.names.reset(text)
-	c.open = c.open[:0]
+	c.memory.begin(c.known)
+	c.known = 0
+	c.open, c.places = c.open[:0], c.places[:0]
 	var (
-		in frame // the innermost one
-		k  int   // tokens
+		in frame                          // the innermost one
+		at = place{member: &c.memory.top} // its
+		k  int                            // tokens
 		b  = unsafe.Slice(unsafe.StringData(text), len(text))
 		i  = blank(b, 0)
 	)
@@ -65,11 +80,15 @@ value:
 		if len(c.open) == maxDepth {
 			return 0, nil, false
 		}
-		c.open = append(c.open, in)
+		c.open, c.places = append(c.open, in), append(c.places, at)
 		in = frame{token: int32(k)}
 		k++ // it goes on the tape when it ends
 		if b[start] == '{' {
 			in.object = c.names.object()
+			if at.link = nil; at.member != nil {
+				at.link = &at.member.first
+			}
+			at.member = nil
 		}
 		if i = blank(b, i+1); i >= len(b) {
 			return 0, nil, false
@@ -135,17 +154,44 @@ ended: // the innermost array or object, with the bracket at i
 	}
 	k++
 	i++
-	in = c.open[len(c.open)-1]
-	c.open = c.open[:len(c.open)-1]
+	in, at = c.open[len(c.open)-1], c.places[len(c.places)-1]
+	c.open, c.places = c.open[:len(c.open)-1], c.places[:len(c.places)-1]
 	goto after
 name:
 	if i >= len(b) || b[i] != '"' {
 		return 0, nil, false
 	}
-	start := i
-	i, escaped := checkString(b, start)
-	if i < 0 || !c.names.add(b, in.object, start+1, i-1, escaped) {
-		return 0, nil, false
+	start, escaped := i, false
+	var n *known
+	if at.link != nil {
+		for n = *at.link; n != nil && !n.is(b, i); n = n.other {
+		}
+	}
+	if n != nil {
+		c.known++
+		i += n.size
+		if in.inSet && !c.names.add(b, in.object, start+1, i-1, false) {
+			return 0, nil, false
+		}
+	} else {
+		if i, escaped = checkString(b, start); i < 0 {
+			return 0, nil, false
+		}
+		if !in.inSet {
+			in.inSet = true
+			for n := at.member; n != nil; n = n.prev {
+				c.names.addKnown(in.object, n)
+			}
+		}
+		if !c.names.add(b, in.object, start+1, i-1, escaped) {
+			return 0, nil, false
+		}
+		if at.link != nil && !escaped {
+			n = c.memory.learn(b, start, i, at.member, at.link)
+		}
+	}
+	if at.member, at.link = n, nil; n != nil {
+		at.link = &n.next
 	}
 	if k < len(tape) {
 		tape[k] = scalar(start, i, escaped)

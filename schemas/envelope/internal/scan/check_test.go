@@ -225,8 +225,16 @@ func FuzzChecker(f *testing.F) {
 		}
 		var c checker
 		c.value(before)
-		sameAsJSONText(t, &c, text)
+		for range 3 { // new, and known
+			sameAsJSONText(t, &c, text)
+		}
 		if n, _, ok := c.value(text); ok {
+			for _, more := range []string{`}`, `]}`, `:1}`, `,"a":1}`, `,"zz":{"a":1,"a":1}}`} {
+				sameAsJSONText(t, &c, text[:n]+more)
+				if text[n-1] == '}' {
+					sameAsJSONText(t, &c, text[:n-1]+more)
+				}
+			}
 			sameAsJSONText(t, &c, `{"a":`+text[:n]+`,"`+strings.ToValidUTF8(text, "")+`":[]}`)
 		}
 	})

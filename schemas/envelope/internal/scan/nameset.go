@@ -85,6 +85,13 @@ func (s *nameSet) add(b []byte, object uint32, start, end int, escaped bool) boo
 	return s.addShort(object, first, last, n)
 }
 
+// addKnown adds a name that is known, and not in the set.
+func (s *nameSet) addKnown(object uint32, of *known) {
+	n := len(s.plain)
+	s.plain = of.content(s.plain)
+	s.addText(object, s.plainText(n, len(s.plain)), uint64(n)|inPlain)
+}
+
 // addOther adds a name that is long, or escaped, or at the text's end.
 func (s *nameSet) addOther(b []byte, object uint32, start, end int, escaped bool) bool {
 	name, place := s.text[start:end], uint64(start)
@@ -94,15 +101,24 @@ func (s *nameSet) addOther(b []byte, object uint32, start, end int, escaped bool
 		if s.plain, err = jsontext.AppendUnquote(s.plain, b[start-1:end+1]); err != nil {
 			return false
 		}
-		// What was appended is never changed, until the next text.
-		name, place = unsafe.String(unsafe.SliceData(s.plain[n:]), len(s.plain)-n), uint64(n)|inPlain
+		name, place = s.plainText(n, len(s.plain)), uint64(n)|inPlain
 	}
+	return s.addText(object, name, place)
+}
+
+func (s *nameSet) addText(object uint32, name string, place uint64) bool {
 	if len(name) > shortName {
 		return s.addLong(object, name, place)
 	}
 	var words [shortName]byte
 	copy(words[:], name)
 	return s.addShort(object, binary.LittleEndian.Uint64(words[:]), binary.LittleEndian.Uint64(words[8:]), len(name))
+}
+
+// plainText returns a piece of plain. What was appended to that is never changed,
+// until the next text.
+func (s *nameSet) plainText(start, end int) string {
+	return unsafe.String(unsafe.SliceData(s.plain[start:end]), end-start)
 }
 
 // addShort adds a name of two words, which are filled up with zeros. Its hash is made
@@ -145,7 +161,7 @@ func (s *nameSet) long(at *slot) string {
 	start := int(at.words[1] &^ inPlain)
 	end := start + int(at.length)
 	if at.words[1]&inPlain != 0 {
-		return unsafe.String(unsafe.SliceData(s.plain[start:end]), end-start)
+		return s.plainText(start, end)
 	}
 	return s.text[start:end]
 }
