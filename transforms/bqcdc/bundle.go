@@ -179,7 +179,7 @@ func (b *bundle) lane(key streamKey) (*lane, error) {
 		if err != nil {
 			return nil, err
 		}
-		l = &lane{schema: s, request: newRequest(key, s, 0)}
+		l = &lane{schema: s, request: newRequest(key, s)}
 		b.lanes[key] = l
 	}
 	b.latest = l
@@ -201,14 +201,16 @@ func (b *bundle) reject(row *change.Row, at beam.EventTime, reason, text string)
 	b.results.mu.Lock()
 	b.results.outstanding++
 	b.results.mu.Unlock()
-	b.results.add(&result{table: row.Table, rejected: []rejection{{newPending(row, at), row.Table, reason, text}}})
+	b.results.add(&result{table: row.Table, tokens: true, rejected: []rejection{{newPending(row, at), row.Table, reason, text}}})
 }
 
 // send hands the lane's request to a goroutine of its own once the process has
 // room for it in flight.
 func (b *bundle) send(l *lane) error {
 	r := l.request
-	l.request = newRequest(r.key, r.schema, len(r.rows))
+	l.request = newRequest(r.key, r.schema)
+	r.schema.latest.rows.Store(int64(len(r.rows)))
+	r.schema.latest.packed.Store(int64(len(r.packed)))
 	b.gathered -= r.bytes - r.schema.overhead
 	s := b.writer.streams
 	if err := s.requests.Acquire(b.ctx, 1); err != nil {
@@ -264,7 +266,7 @@ func (b *bundle) hand(finished []*result, take func(*result)) error {
 			return b.failure(res.err)
 		}
 		take(res)
-		recycle(res.rows)
+		res.recycle()
 	}
 	return nil
 }

@@ -20,20 +20,25 @@ import (
 // tried once.
 func (w *writer) deliver(ctx context.Context, r *request, patient bool) *result {
 	d := &delivery{
-		writer: w, request: r, work: [][]pending{r.rows}, patience: w.newPatience(), patient: patient,
-		result: result{table: r.rows[0].table(r.key), rows: r.rows},
+		writer: w, request: r, patience: w.newPatience(), patient: patient,
+		result: result{table: r.rows[0].table(r.key), tokens: r.tokens, rows: r.rows},
 		grows:  w.aside && w.grows(r.key.table), leaves: w.leaves(),
 	}
 	if lags, schema := w.streams.lags.of(r.key); !patient && (d.leaves && lags || d.grows && schema) {
 		d.wait(r.rows...)
 		return &d.result
 	}
-	for len(d.work) > 0 && d.result.err == nil {
+	d.first[0] = r.rows
+	d.work = d.first[:]
+	for n := 0; len(d.work) > 0 && d.result.err == nil; n++ {
 		rows := d.work[len(d.work)-1]
 		d.work = d.work[:len(d.work)-1]
 		st, response, took, err := w.append(ctx, r, rows, d.alone, d.leaves && !patient)
 		switch o := classify(response, err); o {
 		case acknowledged:
+			if n == 0 { // a try that was given up may still be sent
+				d.result.packed = r.packed
+			}
 			d.acknowledge(ctx, rows, took)
 		case rejectedRows:
 			d.reject(rows, response)
@@ -50,12 +55,13 @@ func (w *writer) deliver(ctx context.Context, r *request, patient bool) *result 
 type delivery struct {
 	writer   *writer
 	request  *request
-	work     [][]pending // the appends that are left
-	alone    bool        // on streams of the request's own
-	grows    bool        // rows may wait aside for BigQuery's writers to know their schema
-	leaves   bool        // rows may wait aside for anything
-	patient  bool        // they have
-	patience *patience
+	work     [][]pending  // the appends that are left
+	first    [1][]pending // of them
+	alone    bool         // on streams of the request's own
+	grows    bool         // rows may wait aside for BigQuery's writers to know their schema
+	leaves   bool         // rows may wait aside for anything
+	patient  bool         // they have
+	patience patience
 	result   result
 }
 
@@ -88,7 +94,11 @@ func (d *delivery) leave(rows []pending, o outcome, err error) {
 // meanwhile: they are written again, as DELETEs, or to another table.
 func (d *delivery) acknowledge(ctx context.Context, rows []pending, took time.Duration) {
 	d.writer.streams.lags.over(d.request.key)
-	d.result.appends = append(d.result.appends, appendFigures{len(rows), dataBytes(rows), took})
+	bytes := d.request.data
+	if !d.request.isAll(rows) {
+		bytes = dataBytes(rows)
+	}
+	d.result.appends = append(d.result.appends, appendFigures{len(rows), bytes, took})
 	d.result.answered, d.result.inflightRequests, d.result.inflightBytes = time.Now(), inflight.requests.Load(), inflight.bytes.Load()
 	d.patience = d.writer.newPatience()
 	switch first := rows[0].fenced; {
@@ -209,7 +219,7 @@ func (d *delivery) repeat(ctx context.Context, rows []pending, st *stream, respo
 			return
 		}
 	}
-	if st != nil && w.spoils(o, err, d.patience) {
+	if st != nil && w.spoils(o, err, &d.patience) {
 		w.streams.leaveFor(st, o, err)
 	}
 	if o != permanent {
@@ -267,9 +277,7 @@ func (w *writer) append(ctx context.Context, r *request, rows []pending, alone, 
 	if leaves && w.config.FinishFor < silence {
 		silence, verdict = w.config.FinishFor, errAside
 	}
-	opening, cancelOpening := context.WithTimeoutCause(ctx, silence, verdict)
-	defer cancelOpening()
-	st, err := w.streams.acquire(opening, key, r.schema.descriptor)
+	st, err := w.streams.acquire(ctx, key, r.schema.descriptor, silence, verdict)
 	if err != nil {
 		return nil, nil, 0, err
 	}
@@ -278,16 +286,12 @@ func (w *writer) append(ctx context.Context, r *request, rows []pending, alone, 
 		defer w.streams.retire(st)
 	}
 
-	data := make([][]byte, len(rows))
-	for i := range rows {
-		data[i] = rows[i].data
-	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	sent := time.Now()
 	watch := st.line.watch(sent, silence, w.config.RetryFor, verdict, cancel)
 	defer watch.Stop()
-	appended, err := st.writer.AppendRows(ctx, data)
+	appended, err := st.writer.AppendRows(ctx, [][]byte{r.pack(rows)})
 	if err != nil {
 		return st, nil, 0, causeOf(ctx, err)
 	}
@@ -336,8 +340,8 @@ type patience struct {
 	pauses          map[outcome]*gax.Backoff
 }
 
-func (w *writer) newPatience() *patience {
-	return &patience{budget: w.config.RetryFor, initial: w.config.InitialBackoff, atMost: w.config.MaxBackoff}
+func (w *writer) newPatience() patience {
+	return patience{budget: w.config.RetryFor, initial: w.config.InitialBackoff, atMost: w.config.MaxBackoff}
 }
 
 // spent is for how long there was no progress.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -102,13 +103,13 @@ func TestStreamKey_plain(t *testing.T) {
 	e := newEmulated(t, emulator.Options{})
 	w := e.writer(t)
 	key := streamKey{table: "p.d.items", schema: e.plan.Fingerprint()}
-	first, err := w.streams.acquire(t.Context(), key, e.plan.Descriptor())
+	first, err := w.streams.acquire(t.Context(), key, e.plan.Descriptor(), time.Minute, errSilent)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer w.streams.release(first)
 	key.plain = true
-	second, err := w.streams.acquire(t.Context(), key, e.plan.Descriptor())
+	second, err := w.streams.acquire(t.Context(), key, e.plan.Descriptor(), time.Minute, errSilent)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,11 +3,11 @@ package bqcdc
 import (
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"cloud.google.com/go/bigquery/storage/apiv1/storagepb"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/descriptorpb"
 
@@ -26,15 +26,15 @@ const (
 // pending is a row that has not come to rest: what is still needed of a
 // change.Row, which is twice as large, with its event time.
 type pending struct {
-	data            []byte
 	message         change.Message
-	receipts        []change.Receipt
-	superseded      uint64
-	supersededBytes uint64
-	at              beam.EventTime
-	kind            change.Type
 	committed       int64   // the source's commit time, in milliseconds of Unix time; 0 when unknown
 	fenced          *fenced // nil but of an UPSERT of a table, or a row of a view, with a fence, and what became of it
+	superseded      uint64
+	supersededBytes uint64
+	data            []byte // among its request's packed rows, or elsewhere
+	at              beam.EventTime
+	receipts        []change.Receipt
+	kind            change.Type
 }
 
 func newPending(row *change.Row, at beam.EventTime) pending {
@@ -60,20 +60,45 @@ type request struct {
 	key    streamKey
 	schema *schema
 	rows   []pending
-	bytes  int // encoded, framing and descriptor included
-	memory int // about what it holds, messages included
-
-	expected int // as many rows as the lane's request before had
+	packed []byte // the rows, as they are sent
+	bytes  int    // encoded, framing and descriptor included
+	memory int    // about what it holds, messages included
+	data   int    // the sum of the rows' lengths
+	tokens bool   // a receipt has one
 }
 
-func newRequest(key streamKey, s *schema, expected int) *request {
-	return &request{key: key, schema: s, bytes: s.overhead, expected: expected}
+func newRequest(key streamKey, s *schema) *request {
+	return &request{key: key, schema: s, bytes: s.overhead}
+}
+
+// isAll reports whether rows are all of the request, as they were packed.
+func (r *request) isAll(rows []pending) bool {
+	return len(r.packed) > 0 && len(rows) == len(r.rows) && &rows[0] == &r.rows[0]
+}
+
+// pack returns rows as they are sent.
+func (r *request) pack(rows []pending) []byte {
+	if r.isAll(rows) {
+		return r.packed
+	}
+	n := 0
+	for i := range rows {
+		n += framedSize(len(rows[i].data))
+	}
+	packed := make([]byte, 0, n)
+	for i := range rows {
+		packed = appendPacked(packed, rows[i].data)
+	}
+	return packed
 }
 
 // schema is what is sent to describe a stream's rows.
 type schema struct {
 	descriptor *descriptorpb.DescriptorProto
 	overhead   int // bytes that a connection's first request needs besides its rows
+
+	// latest is how large the stream's latest request was: what the next one makes room for.
+	latest struct{ rows, packed atomic.Int64 }
 
 	// plan is what the DELETE of a row is encoded by, where the table has a fence; else nil.
 	plan *rowproto.Plan
@@ -94,7 +119,12 @@ type result struct {
 	answered                        time.Time // when BigQuery acknowledged the last of the rows, if it did
 	inflightRequests, inflightBytes int64     // the process's then
 
-	rows []pending // the request's, for recycling
+	tokens bool // a receipt has one: someone is to be told
+
+	// The request's memory, which is used again; packed is nil if managedwriter may still
+	// refer to it.
+	rows   []pending
+	packed []byte
 }
 
 // appendFigures is one acknowledged append.
@@ -131,9 +161,6 @@ func ready(descriptor *descriptorpb.DescriptorProto) *descriptorpb.DescriptorPro
 	return d
 }
 
-// framedSize is the size of n bytes of row within a request: field 1 of ProtoRows.
-func framedSize(n int) int { return 1 + protowire.SizeBytes(n) }
-
 // dataBytes returns the sum of the rows' lengths.
 func dataBytes(rows []pending) int {
 	n := 0
@@ -145,35 +172,46 @@ func dataBytes(rows []pending) int {
 
 // A pending row is some 200 bytes, a request may have ten thousands of them, and
 // growing a slice to that costs more than encoding the request. So a request makes
-// room for as many rows as the one before it had, and large slices are used again;
-// a lane's first request, of which a job of many tables has many, begins small.
+// room for as many rows as the stream's before it had, and large slices are used again;
+// those of few rows, of which a job of many tables has many, begin small.
 const manyRows = 64
 
 var rowSlices sync.Pool // of *[]pending, empty, their memory cleared
 
-// push appends a row.
+// push appends a row, whose bytes it copies.
 func (r *request) push(row *change.Row, at beam.EventTime, size int, f *fenced) {
 	if len(r.rows) == cap(r.rows) {
 		r.grow()
 	}
+	if cap(r.packed)-len(r.packed) < size {
+		r.packed = morePacked(r.packed, size, int(r.schema.latest.packed.Load()))
+	}
+	r.packed = appendPacked(r.packed, row.Data)
 	p := newPending(row, at)
-	p.fenced = f
+	end := len(r.packed)
+	p.data, p.fenced = r.packed[end-len(row.Data):end:end], f
 	r.rows = append(r.rows, p)
 	r.bytes += size
+	r.data += len(row.Data)
 	r.memory += memoryOf(row)
+	for i := range row.Receipts {
+		r.tokens = r.tokens || row.Receipts[i].Token != 0
+	}
 }
 
-// grow makes room for at least one more row.
+// grow makes room for at least one more row, as morePacked does.
 func (r *request) grow() {
-	n := max(len(r.rows)+1, r.expected)
+	latest := int(r.schema.latest.rows.Load())
+	n := max(len(r.rows)+1, min(latest+latest/16, packedGrowth*max(cap(r.rows), manyRows/packedGrowth)))
 	if n <= manyRows {
+		r.rows = slices.Grow(r.rows, n-len(r.rows))
 		return
 	}
 	if used, _ := rowSlices.Get().(*[]pending); used != nil && cap(*used) >= n {
 		r.rows = append(*used, r.rows...)
 		return
 	}
-	r.rows = slices.Grow(r.rows, n-len(r.rows)+n/8)
+	r.rows = slices.Grow(r.rows, n-len(r.rows))
 }
 
 // memoryOf is about what a row holds. Its message may be shared with others.
@@ -182,12 +220,12 @@ func memoryOf(row *change.Row) int {
 	return fixed + len(row.Data) + len(row.Message.Data) + receipt*len(row.Receipts)
 }
 
-// recycle takes back the rows of a request that nothing refers to any more.
-func recycle(rows []pending) {
-	if cap(rows) <= manyRows {
-		return
+// recycle takes back the memory of a request that came to rest.
+func (r *result) recycle() {
+	recyclePacked(r.packed)
+	if cap(r.rows) > manyRows {
+		clear(r.rows)
+		rows := r.rows[:0]
+		rowSlices.Put(&rows)
 	}
-	clear(rows)
-	rows = rows[:0]
-	rowSlices.Put(&rows)
 }

@@ -11,6 +11,8 @@ import (
 	"github.com/googleapis/gax-go/v2"
 	"golang.org/x/sync/semaphore"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/encoding"
+	"google.golang.org/grpc/encoding/proto"
 	"google.golang.org/protobuf/types/descriptorpb"
 )
 
@@ -70,8 +72,9 @@ type streams struct {
 }
 
 // acquire returns the key's stream, opened if need be, for the use of one
-// request; release gives it back. It waits no longer than ctx.
-func (s *streams) acquire(ctx context.Context, key streamKey, descriptor *descriptorpb.DescriptorProto) (*stream, error) {
+// request; release gives it back. It waits no longer than ctx, nor than atMost, which
+// gives late.
+func (s *streams) acquire(ctx context.Context, key streamKey, descriptor *descriptorpb.DescriptorProto, atMost time.Duration, late error) (*stream, error) {
 	s.mu.Lock()
 	st := s.open[key]
 	if st == nil {
@@ -83,6 +86,13 @@ func (s *streams) acquire(ctx context.Context, key streamKey, descriptor *descri
 	st.users++
 	s.mu.Unlock()
 
+	select {
+	case <-st.opened: // as nearly always
+	default:
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, atMost, late)
+		defer cancel()
+	}
 	select {
 	case <-st.opened:
 		if st.err == nil {
@@ -150,7 +160,7 @@ func (s *streams) newStream(ctx context.Context, st *stream, descriptor *descrip
 
 // callOption is that of the AppendRows calls of the connections of l.
 func callOption(l *line) gax.CallOption {
-	return gax.WithGRPCOptions(l, grpc.MaxCallRecvMsgSize(10<<20))
+	return gax.WithGRPCOptions(l, grpc.MaxCallRecvMsgSize(10<<20), grpc.ForceCodecV2(packedCodec{encoding.GetCodecV2(proto.Name)}))
 }
 
 // makeRoom waits until one more stream may have a connection of its own, for which the

@@ -186,7 +186,7 @@ func TestStreams_leakedFlowControl(t *testing.T) {
 			if _, err := write(t, w, testRow("p.d.other", "0", 1)); err != nil {
 				t.Fatal(err)
 			}
-			st, err := w.streams.acquire(t.Context(), streamKey{table: name, schema: 1}, testDescriptor())
+			st, err := w.streams.acquire(t.Context(), streamKey{table: name, schema: 1}, testDescriptor(), time.Minute, errSilent)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -240,7 +240,7 @@ func TestTrunk_isReplaced(t *testing.T) {
 	before.left = mostLeft - 1
 	w.streams.mu.Unlock()
 	key := streamKey{table: "p.d.third", schema: 1}
-	st, err := w.streams.acquire(t.Context(), key, testDescriptor())
+	st, err := w.streams.acquire(t.Context(), key, testDescriptor(), time.Minute, errSilent)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -59,7 +59,7 @@ func (b *bundle) behindView(row *change.Row, at beam.EventTime) (*change.Row, *f
 		b.results.mu.Lock()
 		b.results.outstanding++
 		b.results.mu.Unlock()
-		b.results.add(&result{table: row.Table, acknowledged: [][]pending{{p}}})
+		b.results.add(&result{table: row.Table, tokens: true, acknowledged: [][]pending{{p}}})
 		return nil, nil, nil
 	}
 	moved := *row

@@ -166,9 +166,12 @@ func emit(
 	return func(r *result) {
 		f.count(ctx, r)
 		for _, rows := range r.acknowledged {
+			if !r.tokens { // the runner acks: there is no one to tell
+				break
+			}
 			for i := range rows {
 				for _, rests := range rows[i].receipts {
-					if rests.Token != 0 { // where the runner acks there is no one to tell
+					if rests.Token != 0 {
 						receipt(rows[i].at, rests)
 					}
 				}
