@@ -80,7 +80,7 @@ func duckKind(c *Column) string {
 		return "DOUBLE"
 	case KindNumeric:
 		return "DECIMAL(38,9)"
-	case KindBigNumeric: // 256 bits; DuckDB's decimals have 128: see encodeBigNumeric
+	case KindBigNumeric: // 256 bits; DuckDB's decimals have 128: see package decimal
 		return "BLOB"
 	case KindBytes:
 		return "BLOB"

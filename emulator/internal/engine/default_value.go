@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"beamcdc/emulator/internal/decimal"
 )
 
 // DefaultValue is a column's default value expression.
@@ -92,7 +94,7 @@ func (c *Column) parseLiteral(literal string) (any, error) {
 		if isQuoted {
 			literal = quoted
 		}
-		if v, err := c.DecimalLiteral(literal); !errors.Is(err, errDecimal) {
+		if v, err := c.DecimalLiteral(literal); !errors.Is(err, decimal.ErrSyntax) {
 			return v, err
 		}
 	default: // the others are quoted

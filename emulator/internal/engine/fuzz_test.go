@@ -2,48 +2,11 @@ package engine
 
 import (
 	"encoding/json"
-	"math/big"
-	"strings"
 	"testing"
 
 	"github.com/duckdb/duckdb-go/v2"
 	bq "google.golang.org/api/bigquery/v2"
 )
-
-// FuzzDecimal compares parseDecimal with exact rational arithmetic. Invariant:
-// what it accepts is the text's value, rounded half away from zero.
-func FuzzDecimal(f *testing.F) {
-	for _, text := range []string{"0", "-1.5", "1e3", "+.5", "5.", "99999999999999999999999999999.9999999995", "1e-39", "0.0000000005", "-0.00000000049"} {
-		f.Add(text, true)
-		f.Add(text, false)
-	}
-	f.Fuzz(func(t *testing.T, text string, big38 bool) {
-		scale := numericScale
-		if big38 {
-			scale = bigNumericScale
-		}
-		n, err := parseDecimal(text, scale)
-		if err != nil || len(text) > 200 {
-			return
-		}
-		if i := strings.IndexAny(text, "eE"); i >= 0 && len(text)-i > 5 {
-			return // the oracle would compute a number of any size
-		}
-		r, ok := new(big.Rat).SetString(text)
-		if !ok {
-			t.Fatalf("%q was accepted", text)
-		}
-		r.Mul(r, new(big.Rat).SetInt(pow10(int64(scale))))
-		half := new(big.Rat).SetFrac64(int64(r.Sign()), 2)
-		if r.Sign() != 0 {
-			r.Add(r, half)
-		}
-		want := new(big.Int).Quo(r.Num(), r.Denom())
-		if n.Cmp(want) != 0 {
-			t.Fatalf("%q at scale %d: %s, want %s", text, scale, n, want)
-		}
-	})
-}
 
 // FuzzInterval: what parseInterval accepts comes back from its canonical form.
 func FuzzInterval(f *testing.F) {

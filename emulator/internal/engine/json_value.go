@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/duckdb/duckdb-go/v2"
+
+	"beamcdc/emulator/internal/decimal"
 )
 
 // appendString appends a JSON string.
@@ -78,12 +80,12 @@ func ScalarText(c *Column, value any) string {
 	case string:
 		return v
 	case duckdb.Decimal:
-		return decimalText(v.Value, int(v.Scale))
+		return decimal.Text(v.Value, int(v.Scale))
 	case duckdb.Interval:
 		return intervalText(v)
 	case []byte:
 		if c.Kind == KindBigNumeric {
-			return decimalText(decodeBigNumeric(v), bigNumericScale)
+			return decimal.Text(decimal.Decode(v), decimal.BigNumericScale)
 		}
 		return base64.StdEncoding.EncodeToString(v)
 	case time.Time:

@@ -167,3 +167,12 @@ func intervalText(i duckdb.Interval) string {
 		return text + fmt.Sprintf(".%06d", fraction)
 	}
 }
+
+func allDigits(text string) bool {
+	for _, b := range []byte(text) {
+		if b < '0' || b > '9' {
+			return false
+		}
+	}
+	return true
+}

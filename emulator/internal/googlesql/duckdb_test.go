@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +12,8 @@ import (
 	"time"
 
 	"github.com/duckdb/duckdb-go/v2"
+
+	"beamcdc/emulator/internal/decimal"
 )
 
 // database is a DuckDB in memory with the package's functions, and tables that its
@@ -175,14 +176,14 @@ func render(t *testing.T, v any, typ *Type) string {
 		return v
 	case duckdb.Decimal:
 		wantKind(t, typ, Numeric)
-		if v.Scale != numericScale {
+		if v.Scale != decimal.NumericScale {
 			t.Errorf("a decimal of scale %d", v.Scale)
 		}
-		return formatDecimal(v.Value, numericScale)
+		return decimal.Text(v.Value, decimal.NumericScale)
 	case []byte:
 		wantKind(t, typ, Bytes, BigNumeric)
 		if typ.Kind == BigNumeric {
-			return formatDecimal(new(big.Int).Set(decodeBig(v)), bigNumericScale)
+			return decimal.Text(decimal.Decode(v), decimal.BigNumericScale)
 		}
 		return base64.StdEncoding.EncodeToString(v)
 	case time.Time:

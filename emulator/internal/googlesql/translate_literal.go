@@ -4,10 +4,11 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math"
-	"math/big"
 	"strconv"
 	"strings"
 	"time"
+
+	"beamcdc/emulator/internal/decimal"
 )
 
 func (t *translator) literal(e *literal) value {
@@ -70,17 +71,17 @@ func textSQL(typ *Type, text string) (string, error) {
 		f, err := parseFloatText(text)
 		return floatSQL(f), err
 	case Numeric:
-		n, err := parseDecimal(text, numericScale)
+		n, err := parseDecimal(text, decimal.NumericScale)
 		if err != nil {
 			return "", err
 		}
-		return "CAST('" + formatDecimal(n, numericScale) + "' AS DECIMAL(38,9))", nil
+		return "CAST('" + decimal.Text(n, decimal.NumericScale) + "' AS DECIMAL(38,9))", nil
 	case BigNumeric:
-		n, err := parseDecimal(text, bigNumericScale)
+		n, err := parseDecimal(text, decimal.BigNumericScale)
 		if err != nil {
 			return "", err
 		}
-		return "unhex('" + hex.EncodeToString(encodeBig(n)) + "')", nil
+		return "unhex('" + hex.EncodeToString(decimal.Encode(n)) + "')", nil
 	case Date:
 		d, err := parseDate(text)
 		return "CAST('" + d.Format(time.DateOnly) + "' AS DATE)", err
@@ -252,10 +253,3 @@ func (t *translator) index(e *indexExpr, s *scope) value {
 	mode := orElse(e.mode, "OFFSET")
 	return value{sql: fmt.Sprintf("list_extract(%s, bq_position(%s, %s, len(%s)))", of.sql, quoteText(mode), typed(i), of.sql), typ: of.typ.Elem}
 }
-
-const (
-	numericScale    = 9
-	bigNumericScale = 38
-)
-
-var bigLimit = new(big.Int).Lsh(big.NewInt(1), 255)

@@ -7,6 +7,8 @@ import (
 	"fmt"
 
 	"github.com/duckdb/duckdb-go/v2"
+
+	"beamcdc/emulator/internal/decimal"
 )
 
 // Register adds the functions that translations use to a DuckDB database, through any of
@@ -62,7 +64,7 @@ func duckInfo(name string) duckdb.TypeInfo {
 	var err error
 	switch {
 	case name == "DECIMAL":
-		info, err = duckdb.NewDecimalInfo(38, numericScale)
+		info, err = duckdb.NewDecimalInfo(38, decimal.NumericScale)
 	case len(name) > 5 && name[:5] == "LIST:":
 		info, err = duckdb.NewListInfo(duckInfo(name[5:]))
 	default:
