@@ -47,16 +47,28 @@ func TestCDC_SequenceExamples(t *testing.T) {
 		{"10/9A0", "10/1A00"},                    //
 		{"7FFFFFFFFFFFFFFF", "FFFFFFFFFFFFFFFF"}, // unsigned
 		{"0/0/0/0", "FFFFFFFFFFFFFFFF/FFFFFFFFFFFFFFFF/FFFFFFFFFFFFFFFF/FFFFFFFFFFFFFFFF"},
-		{"abc", "ABD"}, // either case
+		{"abc", "ABD"},      // either case
+		{"1/2/FF", "1/3/0"}, // each section, whatever follows it
+		{"1/2/3/FF", "1/2/4/0"},
+		{"1/2/3/9", "1/2/3/A"},
 	} {
 		for order, pair := range [][2]string{{example.earlier, example.later}, {example.later, example.earlier}} {
-			table := fmt.Sprintf("t%d_%d", i, order)
-			e.table(table, "id INTEGER, v STRING", "id")
-			w := e.writer(table, true)
-			for _, sequence := range pair {
-				w.append(fmt.Sprintf(`{"id":1,"v":%q,"_CHANGE_TYPE":"UPSERT","_CHANGE_SEQUENCE_NUMBER":%q}`, sequence, sequence))
+			// The first is pending when the second comes, or applied already.
+			for _, applied := range []bool{false, true} {
+				table := fmt.Sprintf("t%d_%d_%t", i, order, applied)
+				e.table(table, "id INTEGER, v STRING", "id")
+				w := e.writer(table, true)
+				for at, sequence := range pair {
+					if applied && at == 1 {
+						e.merge(table)
+					}
+					w.append(fmt.Sprintf(`{"id":1,"v":%q,"_CHANGE_TYPE":"UPSERT","_CHANGE_SEQUENCE_NUMBER":%q}`, sequence, sequence))
+				}
+				want := fmt.Sprintf(`{"id":"1","v":%q}`, example.later)
+				e.want(table, want)
+				e.merge(table)
+				e.want(table, want)
 			}
-			e.want(table, fmt.Sprintf(`{"id":"1","v":%q}`, example.later))
 		}
 	}
 }
@@ -85,13 +97,13 @@ func TestCDC_DeleteIsRemembered(t *testing.T) {
 	late := `{"id":1,"v":"late","_CHANGE_TYPE":"UPSERT","_CHANGE_SEQUENCE_NUMBER":"1"}`
 	w.append(late)
 	e.want("t")
-	now = now.Add(47 * time.Hour)
+	now = now.Add(48*time.Hour - time.Minute)
 	e.merge("t")
 	w.append(late)
 	e.want("t")
 	e.merge("t")
 	e.want("t")
-	now = now.Add(2 * time.Hour)
+	now = now.Add(2 * time.Minute)
 	w.append(late)
 	e.want("t", `{"id":"1","v":"late"}`)
 	e.merge("t")
