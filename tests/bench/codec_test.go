@@ -261,8 +261,10 @@ func each(messages []change.Message, do func(*change.Message) error) error {
 // newTokenizer returns what reads all tokens of a message and does nothing with them.
 func newTokenizer() func(*change.Message) error {
 	var d jsontext.Decoder
+	var buffer bytes.Buffer
 	return func(m *change.Message) error {
-		d.Reset(bytes.NewBuffer(m.Data))
+		buffer = *bytes.NewBuffer(m.Data) // which the decoder reads where it is, and this allocates nothing
+		d.Reset(&buffer)
 		for {
 			if _, err := d.ReadToken(); errors.Is(err, io.EOF) {
 				return nil

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"html"
-	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -17,7 +16,6 @@ type chart struct {
 	column      string // of the table, a unit
 	target      float64
 	targetText  string // "" for none
-	logarithmic bool
 }
 
 // bar is a line of the table.
@@ -85,21 +83,12 @@ func (c *chart) svg(bars []bar) string {
 	for _, b := range bars {
 		most = max(most, b.value)
 	}
-	width := func(value float64) float64 {
-		if c.logarithmic { // from 1 on
-			return plotWidth * math.Log(max(value, 1)) / math.Log(max(most, math.E))
-		}
-		return plotWidth * value / most
-	}
+	width := func(value float64) float64 { return plotWidth * value / most }
 	bottom := barsTop + len(bars)*(barHeight+barGap)
-	title := c.title
-	if c.logarithmic {
-		title += " (logarithmic)"
-	}
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="sans-serif" font-size="12">`+"\n", chartWidth, bottom+24)
 	fmt.Fprintf(&b, `<rect width="%d" height="%d" fill="#fff"/>`+"\n", chartWidth, bottom+24)
-	fmt.Fprintf(&b, `<text x="10" y="20" font-weight="bold">%s</text>`+"\n", html.EscapeString(title))
+	fmt.Fprintf(&b, `<text x="10" y="20" font-weight="bold">%s</text>`+"\n", html.EscapeString(c.title))
 	for i, each := range bars {
 		y := barsTop + i*(barHeight+barGap)
 		color := "#1f77b4"

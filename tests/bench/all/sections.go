@@ -34,10 +34,11 @@ var sections = []section{
 	}},
 	{"graph", "The whole graph", []command{
 		{"go test -run=^$ -bench=Graph$ -benchtime=10x -timeout=0 ./tests/bench", "BEAMCDC_BENCH_MESSAGES=20000 go test -run=^$ -bench=Graph$ -benchtime=10x -timeout=0 ./tests/bench", nil},
+		{"go test -run=^$ -bench=Growth -benchtime=1x -timeout=0 ./tests/bench", "BEAMCDC_BENCH_GROWTH=200000,400000,800000 go test -run=^$ -bench=Growth -benchtime=1x -timeout=0 ./tests/bench", nil},
 	}},
 	{"peers", "Beside other programs", []command{
 		{"go run ./tests/bench/peers", "go run ./tests/bench/peers -messages 30000", &chart{
-			file: "peers.svg", title: "Processor time a message, µs", column: "processor time a message", logarithmic: true,
+			file: "peers.svg", title: "Processor time a message, µs", column: "processor time a message",
 		}},
 		{"go run ./tests/bench/peers -emulator -programs ours,plain,java,python -messages 30000", "go run ./tests/bench/peers -emulator -programs ours,plain,java,python -messages 10000", nil},
 		{"go run ./tests/bench/peers -programs ours,java-pubsub -rounds 10", "go run ./tests/bench/peers -programs ours,java-pubsub -rounds 3 -warmup 1 -messages 20000", nil},
