@@ -30,9 +30,9 @@ func appendValue(dst []byte, v *Value) []byte {
 	case KindFloat64:
 		return appendFixed64(dst, uint64(v.num))
 	case KindArray, KindStruct:
-		return appendColumns(dst, v.elems)
+		return appendColumns(dst, v.Elems())
 	case KindDecimal, KindString, KindBytes, KindInterval, KindJSON, KindNumber, KindText, KindRaw:
-		return appendText(dst, v.text)
+		return appendText(dst, v.Text())
 	}
 	// Only this package makes Values: a kind that is missing above is its mistake.
 	panic("change: no coding of kind " + v.kind.String())
@@ -72,9 +72,9 @@ func (r *reader) value(depth int) Value {
 	case KindFloat64:
 		v.num = int64(r.fixed64("number"))
 	case KindArray, KindStruct:
-		v.elems = r.columns("elements", depth+1)
+		return composed(v.kind, r.columns("elements", depth+1))
 	case KindDecimal, KindString, KindBytes, KindInterval, KindJSON, KindNumber, KindText, KindRaw:
-		v.text = r.text("text")
+		return textual(v.kind, r.text("text"))
 	case KindInvalid, KindNull, KindUnavailable:
 	}
 	return v
