@@ -17,12 +17,12 @@ import (
 const (
 	textChunk    = 4 << 10
 	textPiece    = 1 << 10
-	columnsChunk = 128 // 9 KiB
+	columnsChunk = 204 // 8 KiB
 )
 
-// Usual is the greatest number of columns that it pays to ask room for: what is
-// left of a chunk is lost when a message asks for more.
-const Usual = columnsChunk / 2
+// Usual is the greatest number of columns that it pays to ask room for. Room for as
+// many as the message before had is lost, up to 40 KiB of it, when a message has few.
+const Usual = 1 << 10
 
 // Arena hands out memory that is never handed out again: what was made from it
 // stays valid as long as anyone holds it. Its zero value is ready to use.
@@ -35,8 +35,11 @@ type Arena struct {
 // caller appends to it is to be given to KeepColumns before the next Columns, or
 // is forgotten.
 func (a *Arena) Columns(n int) []change.Column {
+	if n > columnsChunk/2 { // what is left of the chunk isn't lost for it
+		return make([]change.Column, 0, n)
+	}
 	if cap(a.columns)-len(a.columns) < n {
-		a.columns = make([]change.Column, 0, max(n, columnsChunk))
+		a.columns = make([]change.Column, 0, columnsChunk)
 	}
 	return a.columns[len(a.columns):]
 }
