@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -20,6 +21,7 @@ import (
 	"beamcdc/schemas/change"
 	"beamcdc/schemas/table"
 	"beamcdc/transforms/catalog"
+	"beamcdc/transforms/secret"
 )
 
 const diffUsage = `Usage: cdc diff -config FILE (-source URL | -file FILE) [FLAGS]
@@ -57,6 +59,10 @@ makes a dead letter of. Exit status: 0 equal, 1 different, 2 trouble.
                   projects/PROJECT/topics/NAME. PUBSUB_EMULATOR_HOST counts
   -sequence TEXT  of a file's rows, their _CHANGE_SEQUENCE_NUMBER, such as 2/0/0/0: higher
                   than the rows to be replaced have, lower than what is yet to come
+
+The rule's steps of enrich are done to the source's rows before. What a step takes from a
+lookup, or from the change and not from the row, isn't compared, and standard error says
+so; nor is a mask whose key can't be read here. Such a table's rows are compared one by one.
 
 The comparison is of what both sides show as committed at about one time; of a table
 that rests it is exact. A repaired row of a database has a position in its log, so that
@@ -182,7 +188,11 @@ func (f *diffFlags) run(ctx context.Context, o pipeline.Options, stdout, stderr 
 		return 0, err
 	}
 	defer source.Close()
-	t, err := diff.NewTable(f.table, destination.Shown(), source.Columns())
+	steps, err := diff.NewEnrichment(destination.Rule, destination.Plan, source.Columns(), func(where table.SecretKey) ([]byte, error) { return secret.Read(ctx, where) })
+	if err != nil {
+		return 0, fmt.Errorf("the rule of %s: %w", f.table, err)
+	}
+	t, err := diff.NewEnrichedTable(f.table, destination.Shown(), source.Columns(), steps)
 	if err != nil {
 		return 0, err
 	}
@@ -322,6 +332,9 @@ func (f *diffFlags) introduce(t *diff.Table, source diff.Source, say func(string
 	}
 	if len(t.OnlyBigQuery) > 0 {
 		say("not compared, since the source doesn't have them: %s", strings.Join(t.OnlyBigQuery, ", "))
+	}
+	for _, name := range slices.Sorted(maps.Keys(t.Left)) {
+		say("%s is not compared: %s", name, t.Left[name])
 	}
 	if why := source.Unhashed(); why != "" && f.file == "" {
 		say("rows are compared one by one: %s", why)

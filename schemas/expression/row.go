@@ -22,6 +22,7 @@ type Row struct {
 	program cel.Program
 	gives   *cel.Type
 	data    bool // it reads the message's JSON
+	names   []string
 	row     *image
 	before  *image
 	last    atomic.Pointer[document]
@@ -74,7 +75,11 @@ func CompileRow(text string, scope *Scope) (*Row, error) {
 	r.gives = ast.OutputType()
 	for _, ref := range ast.NativeRep().ReferenceMap() {
 		r.data = r.data || ref.Name == "data"
+		if ref.Name != "" && len(ref.OverloadIDs) == 0 && !slices.Contains(r.names, ref.Name) {
+			r.names = append(r.names, ref.Name)
+		}
 	}
+	slices.Sort(r.names)
 	if r.program, err = env.Program(ast, cel.EvalOptions(cel.OptOptimize), cel.CostLimit(costLimit)); err != nil {
 		return nil, fmt.Errorf("compiling the expression: %w", err)
 	}
@@ -99,6 +104,10 @@ func (r *Row) Columns() []string { return r.row.names }
 
 // Before returns the names of the columns of the image before that it uses.
 func (r *Row) Before() []string { return r.before.names }
+
+// Variables returns the names of what the expression reads besides functions, in order:
+// "commit_time", "row". A type that it names is among them.
+func (r *Row) Variables() []string { return r.names }
 
 // ReadsData reports whether the expression reads the message's JSON.
 func (r *Row) ReadsData() bool { return r.data }

@@ -11,6 +11,12 @@
 // is 0 and NaN is NaN. A row that the pipeline would refuse is a difference of its
 // own kind, with the reason.
 //
+// The rule's steps are done to the source's rows first, as far as the row alone tells
+// what they make ([Enrichment]): a lookup's reference may be another by now, and when a
+// change was committed, what it was and where, no row tells. Those columns are left out,
+// by name and reason. A where over one of them, and a masked key, make a table that can't
+// be compared.
+//
 // # How
 //
 // [Comparer] walks the table by ranges of its primary key. Where both sides can

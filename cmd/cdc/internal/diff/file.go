@@ -88,21 +88,30 @@ func (f *File) Rows(ctx context.Context, r Range, each func(Row) error) error {
 		if !r.UpTo.IsZero() && order > r.UpTo.order {
 			return io.EOF
 		}
-		row, err := f.row(text)
-		if err != nil {
+		row, stays, err := f.row(text)
+		if err != nil || !stays {
 			return err
 		}
 		return each(row)
 	})
 }
 
-// row reads a row's text, as sort has written it.
-func (f *File) row(text []byte) (Row, error) {
+// row reads a row's text, as sort has written it. It reports false for one that a where
+// of the rule's steps leaves out.
+func (f *File) row(text []byte) (row Row, stays bool, err error) {
 	members, err := fields(nil, text)
 	if err != nil {
-		return Row{}, err
+		return Row{}, false, err
 	}
-	return f.table.SourceRow(f.named(members))
+	if f.table.enrichment == nil {
+		row, err = f.table.SourceRow(f.named(members))
+		return row, true, err
+	}
+	columns := make([]change.Column, len(members))
+	for i, m := range members {
+		columns[i] = change.Column{Name: m.name, Value: untyped(m.json)}
+	}
+	return f.table.enrichedRow(columns)
 }
 
 // named gives the values that are compared BigQuery's names.

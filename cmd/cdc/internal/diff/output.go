@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
+
+	"beamcdc/schemas/change"
 )
 
 // object is a JSON object whose members keep their order.
@@ -142,8 +145,8 @@ func rowObject(t *Table, row *Row, names []string) object {
 		for _, name := range names {
 			wanted = wanted || name == c.Name || strings.HasPrefix(name, c.Name+".") || strings.HasPrefix(name, c.Name+"[")
 		}
-		if wanted && i < len(row.Columns) {
-			o = append(o, member{c.Name, valueJSON(row.Columns[i].Value)})
+		if at := slices.IndexFunc(row.Columns, func(v change.Column) bool { return v.Name == c.Name }); wanted && at >= 0 { // a file has an order of its own
+			o = append(o, member{c.Name, valueJSON(row.Columns[at].Value)})
 		}
 	}
 	return o

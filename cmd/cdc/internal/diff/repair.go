@@ -112,6 +112,8 @@ func (r *Repairer) envelope(at Position, key Key, row *Row) ([]byte, error) {
 		for i, c := range r.Table.Key {
 			values = append(values, change.Column{Name: r.Table.Columns[c].Source, Value: key.Values[i]})
 		}
+	} else if row.raw != nil {
+		values = row.raw // the pipeline does its steps to it
 	} else {
 		for i := range r.Table.Columns {
 			values = append(values, change.Column{Name: r.Table.Columns[i].Source, Value: row.Columns[i].Value})

@@ -3,6 +3,7 @@ package diff
 import (
 	"context"
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -52,6 +53,27 @@ func typesTable(t *testing.T) *Table {
 		t.Fatal(err)
 	}
 	return compared
+}
+
+// Of a row that the rule's steps are done to the source's own columns are published: the
+// pipeline does them again.
+func TestRepairer_enriched(t *testing.T) {
+	rule, destination := people()
+	compared, _, err := enriched(t, rule, destination, readKey, `{"id":1}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	row, stays, err := compared.enrichedRow([]change.Column{
+		{Name: "id", Value: change.Int64(1)}, {Name: "email", Value: change.Text("one@x")}, {Name: "net", Value: change.Int64(5000)}, {Name: "note", Value: change.Null()},
+	})
+	if err != nil || stays {
+		t.Fatalf("%v, stays %t: net is over what where lets stay", err, stays)
+	}
+	r := Repairer{Table: compared, Now: time.Now}
+	data, err := r.envelope(Position{Connector: "postgresql", LSN: 7}, row.Key, &row)
+	if want := `"after":{"id":1,"email":"one@x","net":5000,"note":null}`; err != nil || !strings.Contains(string(data), want) {
+		t.Errorf("%v, no %s in\n%s", err, want, data)
+	}
 }
 
 func TestRepairer_types(t *testing.T) {

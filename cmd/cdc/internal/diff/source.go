@@ -63,6 +63,9 @@ func (d *sqlSource) Columns() []string { return d.columns }
 func (d *sqlSource) Use(t *Table) { d.table = t }
 
 func (d *sqlSource) Unhashed() string {
+	if d.table.enrichment != nil {
+		return "the rule's steps of enrich are done to each of the source's"
+	}
 	var without []string
 	for i := range d.table.Columns {
 		c := &d.table.Columns[i]
@@ -144,6 +147,12 @@ func (t *Table) keyColumns() []*Column {
 // allColumns are those that are compared, and with others the rest of the source's.
 func (t *Table) allColumns(others bool) []*Column {
 	columns := make([]*Column, 0, len(t.Columns)+len(t.others))
+	for i := range t.inputs {
+		columns = append(columns, &t.inputs[i])
+	}
+	if t.enrichment != nil {
+		return columns
+	}
 	for i := range t.Columns {
 		columns = append(columns, &t.Columns[i])
 	}
@@ -158,13 +167,25 @@ func (t *Table) allColumns(others bool) []*Column {
 func (d *sqlSource) Rows(ctx context.Context, r Range, each func(Row) error) error {
 	columns := d.table.allColumns(false)
 	s := d.statement().add("SELECT %s FROM %s", d.columnList(columns), d.from).within(d.table, r).byKey(d.table)
-	return d.read(ctx, s, columns, each)
+	return d.read(ctx, s, columns, false, each)
 }
 
-func (d *sqlSource) read(ctx context.Context, s *statement, columns []*Column, each func(Row) error) error {
+// read calls each with a query's rows: but for all of them not with those that a where
+// of the rule's steps leaves out.
+func (d *sqlSource) read(ctx context.Context, s *statement, columns []*Column, all bool, each func(Row) error) error {
 	compared := len(d.table.Columns)
 	return d.run(ctx, s.text.String(), s.args, func(texts [][]byte) error {
 		values := d.values(columns, texts)
+		if d.table.enrichment != nil {
+			row, stays, err := d.table.enrichedRow(values)
+			if err != nil {
+				return fmt.Errorf("reading a row of %s: %w", d.table.Source, err)
+			}
+			if !stays && !all {
+				return nil
+			}
+			return each(row)
+		}
 		row, err := d.table.SourceRow(values[:compared:compared])
 		if err != nil {
 			return fmt.Errorf("reading a row of %s: %w", d.table.Source, err)
@@ -190,7 +211,7 @@ func (d *sqlSource) lookup(ctx context.Context, keys []Key, others bool, lock st
 	for len(keys) > 0 {
 		n := min(len(keys), keysAtOnce(d.table))
 		s := d.statement().add("SELECT %s FROM %s", d.columnList(columns), d.from).among(d.table, keys[:n]).add("%s", lock)
-		err := d.read(ctx, s, columns, func(row Row) error { rows = append(rows, row); return nil })
+		err := d.read(ctx, s, columns, others, func(row Row) error { rows = append(rows, row); return nil })
 		if err != nil {
 			return nil, err
 		}

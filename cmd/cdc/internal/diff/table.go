@@ -24,6 +24,11 @@ type Table struct {
 	// table lacks, and BigQuery's that the source's lacks.
 	OnlySource, OnlyBigQuery []string
 	others                   []Column // OnlySource
+	// Left are columns that both have and that aren't compared, by why.
+	Left map[string]string
+
+	enrichment *Enrichment // nil where the rule has no steps
+	inputs     []Column    // all the source's, where it has some
 
 	source *rowproto.Encoder // by the pipeline's rule
 	plain  *rowproto.Encoder // without from and bad_values: what BigQuery says is typed
@@ -32,7 +37,7 @@ type Table struct {
 // Column is one that both sides have.
 type Column struct {
 	table.Column        // as the pipeline writes it
-	Source       string // the source's name of it
+	Source       string // the source's name of it; "" for one that a step of enrich makes
 	Key          bool
 	// Bits says that the source's are bits, of which connectors write the zero bytes
 	// at the high end or don't.
@@ -133,6 +138,7 @@ type Row struct {
 	Columns []change.Column // by BigQuery's names
 	fields  [][]byte        // encoded, in the order of the table's columns
 	others  []change.Column // of a row that is to be published: what BigQuery has no column for
+	raw     []change.Column // of a row that steps were done to: what it was before
 	// Refused is why the pipeline would make a dead letter of a source's row.
 	Refused *rowproto.ValueError
 }
