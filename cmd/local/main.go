@@ -45,12 +45,17 @@ Usage: local [-config FILE] [-messages FILE]... [-serve] [-output table|json] [-
                       "dead_letters": [{"stage": …, "reason": …, "error": …, "data": …}],
                       "counts": {…}}
                    INT64, NUMERIC and BIGNUMERIC are JSON strings, which keeps them exact.
-                   A dead letter whose data is no UTF-8 has data_base64, too
+                   A dead letter whose data is no UTF-8 has data_base64, too; one that is not
+                   stored as it came has data_form, "redacted" or "encrypted", and no data
+                   where that is redacted or no key opens it
                    Of the counts, messages + extra_changes + key_changes, and rows_completed_again where
                    unavailable_values: fill made any, is always
                    rows_upserted + rows_deleted + superseded + filtered + control + truncates + dead_letters
                    - history_letters, and + waiting where changes waited for what completes their rows
-  -db FILE         keep the emulator's tables in a file; in memory by default
+  -db FILE         keep the emulator's tables in a file; in memory by default. The embedded
+                   Pub/Sub numbers each run's messages anew, so that in a table of dead
+                   letters a run's letter replaces that of an earlier run's message of the
+                   same number and stage: with a dead_letters directory all stay
   -metrics HOST:PORT
                    serve /metrics, for Prometheus, and /healthz there; without a host at 127.0.0.1
   -log_format F    what is logged on standard error: text (default) or json, an object a line

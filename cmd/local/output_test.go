@@ -107,6 +107,28 @@ func TestWriteLetters_forms(t *testing.T) {
 	}
 }
 
+// So are programs: "" of a redacted letter is no empty message.
+func TestWriteJSON_forms(t *testing.T) {
+	var out strings.Builder
+	letters := []letter{{Stage: "decode", Form: deadletter.FormRedacted}, {Stage: "write", Data: []byte("opened"), Form: deadletter.FormEncrypted}, {Stage: "key"}}
+	if err := writeJSON(&out, result{Letters: letters}); err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		DeadLetters []map[string]string `json:"dead_letters"`
+	}
+	if err := json.Unmarshal([]byte(out.String()), &got); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"redacted", "encrypted", ""} {
+		l := got.DeadLetters[i]
+		form, has := l["data_form"]
+		if form != want || has != (want != "") || l["data"] != string(letters[i].Data) {
+			t.Errorf("letter %d is %v", i, l)
+		}
+	}
+}
+
 func TestWriteJSON(t *testing.T) {
 	var out strings.Builder
 	if err := writeJSON(&out, sampleResult()); err != nil {

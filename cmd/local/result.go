@@ -48,7 +48,9 @@ type letter struct {
 //
 // table is the source's or, once it is known, the destination's, "" where the message names none.
 // data is the message's data as a text. Where it is no UTF-8, data_base64 holds
-// its exact bytes, and in data a U+FFFD stands for what is no text.
+// its exact bytes, and in data a U+FFFD stands for what is no text. Where what is stored
+// is not the data as it came, data_form says what it is, "redacted" or "encrypted", and
+// data is "" where nothing is stored or no key opens it.
 func writeJSON(w io.Writer, r result) error {
 	out := bufio.NewWriter(w)
 	_, _ = out.WriteString(`{"tables": {`) // Flush returns the first error of all
@@ -70,6 +72,9 @@ func writeJSON(w io.Writer, r result) error {
 		}
 		if !utf8.Valid(l.Data) {
 			members = append(members, struct{ name, text string }{"data_base64", base64.StdEncoding.EncodeToString(l.Data)})
+		}
+		if l.Form != "" {
+			members = append(members, struct{ name, text string }{"data_form", l.Form})
 		}
 		for j, m := range members {
 			separate(out, j, " ")
