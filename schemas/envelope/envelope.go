@@ -96,6 +96,7 @@ type Decoder struct {
 	decoders []decoder    // by format
 	format   int          // the configured one, or that of the message before
 	auto     bool
+	message  change.Message // at hand: in the Decoder, so that it costs no allocation
 
 	tombstones *flat.Decoder // reads what an empty message deletes; nil: nothing
 }
@@ -183,14 +184,15 @@ func (d *Decoder) decodeAny(m change.Message, dst []change.Event) ([]change.Even
 
 // decode decodes a message in JSON.
 func (d *Decoder) decode(m change.Message, dst []change.Event) ([]change.Event, Control, error) {
+	d.message = m
 	if text := scan.TrimSpace(m.Text()); text == "" || (text[0] == 'n' && strings.TrimRight(text, " \t\r\n") == "null") {
 		return dst, Tombstone, nil
 	}
 	// The message before tells which format this one probably has. It is read as
 	// that; the outline, which falls off, tells whether that was right.
-	events, control, err := d.decoders[d.format].Decode(&m, dst)
+	events, control, err := d.decoders[d.format].Decode(&d.message, dst)
 	if d.auto {
-		switch found := d.find(&m); {
+		switch found := d.find(&d.message); {
 		case err != nil && isBadJSON(err): // no format's
 			return dst, "", decoding("the", err)
 		case found == d.format:
@@ -198,12 +200,12 @@ func (d *Decoder) decode(m change.Message, dst []change.Event) ([]change.Event, 
 			return dst, "", decoding("the", unknownFormat(&d.scan.Outline))
 		default:
 			d.format = found
-			events, control, err = d.decoders[found].Decode(&m, dst)
+			events, control, err = d.decoders[found].Decode(&d.message, dst)
 		}
 	}
 	if err != nil {
 		if !d.auto {
-			err = d.looksLike(&m, err)
+			err = d.looksLike(&d.message, err)
 		}
 		return dst, "", decoding(formats[d.format].name, err)
 	}

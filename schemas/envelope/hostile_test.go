@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"beamcdc/schemas/change"
 	"beamcdc/schemas/envelope"
@@ -58,8 +57,9 @@ func TestDecode_badJSON(t *testing.T) {
 	}
 }
 
-// TestDecode_large: what is large or deep, but JSON, comes through exactly, and
-// in a time that its size explains.
+// TestDecode_large: what is large or deep, but JSON, comes through exactly.
+// TestDecode_memory tells what memory that takes, and scan's TestChecker_looks how
+// often names are looked for.
 func TestDecode_large(t *testing.T) {
 	digits := strings.Repeat("9", 1<<20)
 	deep := strings.Repeat("[", 9_000) + strings.Repeat("]", 9_000)
@@ -77,7 +77,6 @@ func TestDecode_large(t *testing.T) {
 		"a text of a megabyte":         {`"` + digits + `"`, change.Text(digits)},
 		"a text of escapes":            {`"` + strings.Repeat(`\u00e9`, 1<<17) + `"`, change.Text(strings.Repeat("é", 1<<17))},
 	} {
-		start := time.Now()
 		events, _, err := decode(t, envelope.Options{}, change.Message{Data: []byte(insert(`{` + wide.String() + `"x":` + test.column + `}`))})
 		if err != nil {
 			t.Errorf("%s: %v", what, err)
@@ -89,9 +88,6 @@ func TestDecode_large(t *testing.T) {
 		}
 		if got, _ := change.Find(after, "x"); got.Kind() != test.want.Kind() || got.Text() != test.want.Text() {
 			t.Errorf("%s: %s of %d bytes, want %s of %d", what, got.Kind(), len(got.Text()), test.want.Kind(), len(test.want.Text()))
-		}
-		if took := time.Since(start); took > 5*time.Second {
-			t.Errorf("%s took %s", what, took)
 		}
 	}
 }

@@ -260,5 +260,5 @@ func (d *Decoder) table() string {
 	if d.msg.table == "" || d.msg.database == "" {
 		return d.msg.table
 	}
-	return d.scan.Arena.Join(d.msg.database, ".", d.msg.table)
+	return d.scan.Arena.Table(d.msg.database, d.msg.table)
 }

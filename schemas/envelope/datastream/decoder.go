@@ -180,7 +180,7 @@ func (d *Decoder) table() string {
 	if d.msg.table == "" || space == "" {
 		return d.msg.table
 	}
-	return d.scan.Arena.Join(space, ".", d.msg.table)
+	return d.scan.Arena.Table(space, d.msg.table)
 }
 
 // part returns some of the columns, nil for none. Appending to them copies them.

@@ -172,5 +172,5 @@ func (d *Decoder) table() string {
 	if d.msg.table == "" || d.msg.schema == "" {
 		return d.msg.table
 	}
-	return d.scan.Arena.Join(d.msg.schema, ".", d.msg.table)
+	return d.scan.Arena.Table(d.msg.schema, d.msg.table)
 }

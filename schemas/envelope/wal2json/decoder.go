@@ -170,7 +170,7 @@ func (d *Decoder) tableName(schema, table string) string {
 	if schema == "" || table == "" {
 		return table
 	}
-	return d.scan.Arena.Join(schema, ".", table)
+	return d.scan.Arena.Table(schema, table)
 }
 
 // commitTime reads a timestamp of PostgreSQL's, "2025-03-09 08:07:06.005004+00";

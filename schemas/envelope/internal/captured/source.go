@@ -173,7 +173,7 @@ func (s *Source) Name(a *slab.Arena) string {
 	if s.Table == "" || space == "" {
 		return s.Table
 	}
-	return a.Join(space, ".", s.Table)
+	return a.Table(space, s.Table)
 }
 
 // CommitTime returns when the source committed, by the finest of its three

@@ -14,7 +14,7 @@ import (
 // returns false when the message is anything else, or something is wrong with
 // it; then nothing is known.
 func (r *Reader) Unwrap(text string) (*connect.Schema, bool) {
-	rest, ok := cutName(strings.TrimLeft(text, " \t\r\n"), '{', `"schema"`)
+	rest, ok := cutName(scan.TrimSpace(text), '{', `"schema"`)
 	if !ok {
 		return nil, false
 	}

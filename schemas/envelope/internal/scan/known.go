@@ -31,7 +31,9 @@ type known struct {
 // is reports whether a text has the name at i.
 func (n *known) is(b []byte, i int) bool {
 	if i+16 > len(b) {
-		return false // then it is checked, which is as right
+		var end [16]byte // zeros are in no name
+		copy(end[:], b[i:])
+		b, i = end[:], 0
 	}
 	first, last := binary.LittleEndian.Uint64(b[i:]), binary.LittleEndian.Uint64(b[i+8:])
 	if (first^n.words[0])&n.masks[0]|(last^n.words[1])&n.masks[1] != 0 {

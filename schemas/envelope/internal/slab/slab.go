@@ -29,6 +29,7 @@ const Usual = 1 << 10
 type Arena struct {
 	text    []byte
 	columns []change.Column
+	table   string // that Table has returned last
 }
 
 // Columns returns an empty slice with room for n columns and more. What the
@@ -105,6 +106,16 @@ func (a *Arena) Join(x, y, z string) string {
 	b = append(b, x...)
 	b = append(b, y...)
 	return a.Keep(append(b, z...))
+}
+
+// Table returns the name of a table in a schema or a database, "space.name". That of
+// the message before takes no more memory.
+func (a *Arena) Table(space, name string) string {
+	rest, ok := strings.CutPrefix(a.table, space)
+	if !ok || len(rest) != 1+len(name) || rest[0] != '.' || rest[1:] != name {
+		a.table = a.Join(space, ".", name)
+	}
+	return a.table
 }
 
 // Untyped returns the value that a JSON value is where nothing types it: digits

@@ -58,6 +58,20 @@ func TestArena_Keep(t *testing.T) {
 	}
 }
 
+// TestArena_Table: a name is joined once, and again when it is another.
+func TestArena_Table(t *testing.T) {
+	var a slab.Arena
+	for _, of := range [][2]string{{"public", "orders"}, {"public", "orders"}, {"public.x", "orders"}, {"public", "x.orders"}, {"public", "order"}, {"publi", "c.order"}, {"", "orders"}, {"public", ""}, {"shop", "orders"}} {
+		want := of[0] + "." + of[1]
+		if got := a.Table(of[0], of[1]); got != want {
+			t.Errorf("the table %q is %q, want %q", of, got, want)
+		}
+	}
+	if got := testing.AllocsPerRun(10, func() { a.Table("shop", "orders") }); got != 0 {
+		t.Errorf("%g allocations", got)
+	}
+}
+
 func TestArena_Unquote(t *testing.T) {
 	var a slab.Arena
 	for raw, want := range map[string]string{
