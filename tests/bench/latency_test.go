@@ -35,10 +35,10 @@ func BenchmarkLatency(b *testing.B) {
 			p99[i] = append(p99[i], took[len(took)*99/100].Seconds())
 		}
 	}
-	b.ReportMetric(median(tops), "messages/s")
+	b.ReportMetric(median(tops), "messages/s@100%_of_the_rate")
 	for i, part := range parts {
-		b.ReportMetric(median(p50[i]), fmt.Sprintf("p50-s-at-%.0f%%", 100*part))
-		b.ReportMetric(median(p99[i]), fmt.Sprintf("p99-s-at-%.0f%%", 100*part))
+		b.ReportMetric(median(p50[i]), fmt.Sprintf("p50-s@%.0f%%_of_the_rate", 100*part))
+		b.ReportMetric(median(p99[i]), fmt.Sprintf("p99-s@%.0f%%_of_the_rate", 100*part))
 	}
 	b.ReportMetric(0, "ns/op")
 }
