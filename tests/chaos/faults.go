@@ -171,7 +171,12 @@ func (s *system) jump(by time.Duration) error {
 func (s *system) dropTable(dropped string, away time.Duration) error {
 	const path = "/bigquery/v2/projects/demo/datasets/shop/tables"
 	var old map[string]any
-	if err := s.persist(func() error { return s.bigquery.call(http.MethodGet, path+"/"+dropped, nil, &old) }); err != nil {
+	err := s.persist(func() error { return s.bigquery.call(http.MethodGet, path+"/"+dropped, nil, &old) })
+	var missing *statusError
+	if errors.As(err, &missing) && missing.code == http.StatusNotFound { // no row of it has come yet
+		return nil
+	}
+	if err != nil {
 		return err
 	}
 	if err := s.persist(func() error { return s.bigquery.call(http.MethodDelete, path+"/"+dropped, nil, nil) }); err != nil {
@@ -184,7 +189,7 @@ func (s *system) dropTable(dropped string, away time.Duration) error {
 			table[name] = value
 		}
 	}
-	err := s.persist(func() error {
+	err = s.persist(func() error {
 		err := s.bigquery.call(http.MethodPost, path, table, nil)
 		var status *statusError
 		if errors.As(err, &status) && status.code == http.StatusConflict { // the pipeline has created it
