@@ -59,14 +59,61 @@ func TestMultiplexing(t *testing.T) {
 	}
 }
 
-// Changes with and without a sequence: said once.
-func TestMixedSequencesAreLogged(t *testing.T) {
-	var log syncBuffer
-	s, err := New(Options{Project: "p", Logger: slog.New(slog.NewTextHandler(&log, nil))})
+// newLogged is newEnv, and what the server logs.
+func newLogged(t *testing.T) (*env, *syncBuffer) {
+	t.Helper()
+	log := &syncBuffer{}
+	s, err := New(Options{Project: "p", Logger: slog.New(slog.NewTextHandler(log, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := attach(t, s)
+	return attach(t, s), log
+}
+
+// Two changes of a row in one request, of which BigQuery picks one at random: said once
+// for a table, and not of the same change twice, nor of what a sequence or another
+// request orders.
+func TestTiesAreLogged(t *testing.T) {
+	for name, test := range map[string]struct {
+		rows   []string
+		logged bool
+	}{
+		"no sequence":       {[]string{`{"a":1,"b":"x","v":"1","_CHANGE_TYPE":"UPSERT"}`, `{"a":1,"b":"x","v":"2","_CHANGE_TYPE":"UPSERT"}`}, true},
+		"equal sequences":   {[]string{`{"a":1,"b":"x","v":"1","_CHANGE_TYPE":"UPSERT","_CHANGE_SEQUENCE_NUMBER":"A/1"}`, `{"a":1,"b":"x","_CHANGE_TYPE":"DELETE","_CHANGE_SEQUENCE_NUMBER":"a/01"}`}, true},
+		"the same twice":    {[]string{`{"a":1,"b":"x","v":"1","_CHANGE_TYPE":"UPSERT"}`, `{"a":1,"b":"x","v":"1","_CHANGE_TYPE":"UPSERT"}`}, false},
+		"other sequences":   {[]string{`{"a":1,"b":"x","v":"1","_CHANGE_TYPE":"UPSERT","_CHANGE_SEQUENCE_NUMBER":"A/1"}`, `{"a":1,"b":"x","v":"2","_CHANGE_TYPE":"UPSERT","_CHANGE_SEQUENCE_NUMBER":"A/2"}`}, false},
+		"other rows":        {[]string{`{"a":1,"b":"1:x","v":"1","_CHANGE_TYPE":"UPSERT"}`, `{"a":11,"b":":x","v":"2","_CHANGE_TYPE":"UPSERT"}`}, false},
+		"one row a request": {[]string{`{"a":1,"b":"x","v":"1","_CHANGE_TYPE":"UPSERT"}`}, false},
+		"plain rows":        {[]string{`{"a":1,"b":"x","v":"1","_CHANGE_TYPE":"INSERT"}`, `{"a":1,"b":"x","v":"2","_CHANGE_TYPE":"INSERT"}`}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e, log := newLogged(t)
+			e.table("two", "a INTEGER, b STRING, v STRING", "a", "b")
+			e.table("one", "a INTEGER, b STRING, v STRING", "b")
+			two, one := e.writer("two", true), e.writer("one", true)
+			for range 2 {
+				two.append(test.rows...)
+			}
+			want := 0
+			if test.logged {
+				want = 1
+			}
+			if text := log.String(); strings.Count(text, "at random") != want {
+				t.Errorf("log %q", text)
+			}
+			if one.append(test.rows...); test.logged {
+				want = 2
+			}
+			if text := log.String(); strings.Count(text, "at random") != want {
+				t.Errorf("log of a key of one column %q", text)
+			}
+		})
+	}
+}
+
+// Changes with and without a sequence: said once.
+func TestMixedSequencesAreLogged(t *testing.T) {
+	e, log := newLogged(t)
 	e.table("t", "id INTEGER", "id")
 	w := e.writer("t", true)
 	for range 2 {

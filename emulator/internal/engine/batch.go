@@ -139,6 +139,7 @@ var (
 // it queues them.
 func (e *Engine) Append(ctx context.Context, b *Batch) error {
 	e.watchSequences(b)
+	e.watchTies(b)
 	select {
 	case e.appends <- b:
 		return nil
@@ -146,20 +147,5 @@ func (e *Engine) Append(ctx context.Context, b *Batch) error {
 		return ctx.Err()
 	case <-e.stop:
 		return ErrClosed
-	}
-}
-
-// watchSequences warns, once for a table, of what BigQuery calls "unpredictable
-// ordering": changes with and changes without a sequence.
-func (e *Engine) watchSequences(b *Batch) {
-	t := b.table
-	if b.sequenced {
-		t.sequenced.Store(true)
-	}
-	if b.unsequenced {
-		t.unsequenced.Store(true)
-	}
-	if t.sequenced.Load() && t.unsequenced.Load() && t.warned.CompareAndSwap(false, true) {
-		e.log.Warn("a table gets changes with and without _CHANGE_SEQUENCE_NUMBER: their order is unpredictable in BigQuery", "table", t.ref)
 	}
 }

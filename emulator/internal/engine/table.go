@@ -55,6 +55,7 @@ type Table struct {
 
 	// Whether changes with and without a sequence were stored since the server started.
 	sequenced, unsequenced, warned atomic.Bool
+	warnedTies                     atomic.Bool // of changes that watchTies finds
 }
 
 // inOrder lists tables, each once, in the order in which whoever locks several locks
