@@ -1,6 +1,7 @@
 package rowproto
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -57,6 +58,19 @@ func TestValueError_policies(t *testing.T) {
 			}
 		}
 	}
+}
+
+// All unknown columns of a row are named, as far as an error can hold them.
+func TestValueError_unknownColumns(t *testing.T) {
+	p := compile(t, table.Column{Name: "c", Type: table.Int64})
+	columns := row(column("d", change.Number("1")))
+	for i := range 12 {
+		columns = append(columns, column(fmt.Sprintf("e%d", i), change.Number("1")))
+	}
+	_, err := p.AppendUpsert(nil, columns[:len(columns)-10], someSequence, RowOptions{})
+	checkRefused(t, err, ReasonUnknownColumn, "d", "the table doesn't have it, nor e0, e1; add them")
+	_, err = p.AppendUpsert(nil, columns, someSequence, RowOptions{})
+	checkRefused(t, err, ReasonUnknownColumn, "d", "e8, e9 and 2 more; add them")
 }
 
 func TestValueError_unknownColumn(t *testing.T) {

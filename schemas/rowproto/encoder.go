@@ -1,6 +1,7 @@
 package rowproto
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -195,12 +196,35 @@ func (e *Encoder) unknown(l *layout, row []change.Column) *ValueError {
 	if e.ignoreUnknown {
 		return nil
 	}
+	var names []string
 	for _, at := range l.unknowns {
 		if !e.nullUnknown || !saysNothing(&row[at].Value) {
-			return unknownColumn(row[at].Name)
+			names = append(names, row[at].Name)
 		}
 	}
-	return nil
+	switch len(names) {
+	case 0:
+		return nil
+	case 1:
+		return unknownColumn(names[0])
+	}
+	return unknownColumns(names)
+}
+
+// unknownColumns names all of them in one error, up to a bound: who adds the first would
+// else meet the next.
+func unknownColumns(names []string) *ValueError {
+	const most = 10
+	others, more := names[1:], ""
+	if len(others) > most {
+		more = fmt.Sprintf(" and %d more", len(others)-most)
+		others = others[:most]
+	}
+	clipped := make([]string, len(others))
+	for i, name := range others {
+		clipped[i] = clip(name)
+	}
+	return refused(ReasonUnknownColumn, "the table doesn't have it, nor %s%s; add them to the table, or set `unknown_columns` to ignore or add", strings.Join(clipped, ", "), more).under(names[0])
 }
 
 // layout is how the columns of a row match a message's fields. It is kept from
