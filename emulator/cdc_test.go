@@ -2,7 +2,9 @@ package emulator
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -118,6 +120,35 @@ func TestCDC_UpsertReplacesTheRow(t *testing.T) {
 	w.append(`{"id":1,"a":"x","b":"y","c":["z"],"_CHANGE_TYPE":"UPSERT"}`)
 	w.append(`{"id":1,"b":"new","_CHANGE_TYPE":"UPSERT"}`)
 	e.want("t", `{"id":"1","a":null,"b":"new","c":[]}`)
+}
+
+// "Mutating DML statements are blocked while a table is actively receiving CDC streams": by
+// the connection that sent changes, until it ends; one for plain rows is none.
+func TestCDC_OpenConnectionBlocksDML(t *testing.T) {
+	e := newEnv(t, Options{})
+	e.table("t", "id INTEGER, v STRING", "id")
+	e.writer("t", false).append(`{"id":2,"v":"b"}`)
+	update := func() error {
+		_, err := e.bq.Query("UPDATE d.t SET v = 'x' WHERE id = 1").Read(t.Context())
+		return err
+	}
+	if err := update(); err != nil {
+		t.Fatal(err)
+	}
+	w := e.writer("t", true)
+	w.append(`{"id":1,"v":"a","_CHANGE_TYPE":"UPSERT"}`)
+	e.merge("t")
+	wantAPIError(t, update(), 400, "invalidQuery", "an upsert stream is active")
+	if err := w.stream.CloseSend(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.stream.Recv(); !errors.Is(err, io.EOF) {
+		t.Fatalf("the end of the connection: %v", err)
+	}
+	if err := update(); err != nil {
+		t.Error(err)
+	}
+	e.want("t", `{"id":"1","v":"x"}`, `{"id":"2","v":"b"}`)
 }
 
 // A key-only DELETE is enough, REQUIRED columns or not, and so is any case.
