@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"cloud.google.com/go/bigquery/storage/apiv1/storagepb"
-	"github.com/googleapis/gax-go/v2"
 
 	"beamcdc/transforms/catalog"
 )
@@ -28,8 +27,8 @@ func (w *writer) deliver(ctx context.Context, r *request, patient bool) *result 
 		d.wait(r.rows...)
 		return &d.result
 	}
-	d.first[0] = r.rows
-	d.work = d.first[:]
+	d.work = append(d.one.work[:0], r.rows)
+	d.result.acknowledged, d.result.appends = d.one.rests[:0], d.one.appends[:0]
 	for n := 0; len(d.work) > 0 && d.result.err == nil; n++ {
 		rows := d.work[len(d.work)-1]
 		d.work = d.work[:len(d.work)-1]
@@ -53,14 +52,17 @@ func (w *writer) deliver(ctx context.Context, r *request, patient bool) *result 
 
 // delivery is the state of delivering one request.
 type delivery struct {
-	writer   *writer
-	request  *request
-	work     [][]pending  // the appends that are left
-	first    [1][]pending // of them
-	alone    bool         // on streams of the request's own
-	grows    bool         // rows may wait aside for BigQuery's writers to know their schema
-	leaves   bool         // rows may wait aside for anything
-	patient  bool         // they have
+	writer  *writer
+	request *request
+	work    [][]pending // the appends that are left
+	one     struct {    // the memory of three lists that rarely have more than one of these
+		work, rests [1][]pending
+		appends     [1]appendFigures
+	}
+	alone    bool // on streams of the request's own
+	grows    bool // rows may wait aside for BigQuery's writers to know their schema
+	leaves   bool // rows may wait aside for anything
+	patient  bool // they have
 	patience patience
 	result   result
 }
@@ -261,121 +263,4 @@ func (w *writer) spoils(o outcome, err error, p *patience) bool {
 		return p.tries > 0 || errors.Is(err, errSilent) || errors.As(err, &open)
 	}
 	return o != throttled
-}
-
-// append sends rows once and waits for the answer. The stream is nil when none
-// could be had. The wait ends when the connection has said nothing for
-// AppendTimeout; a long queue of answered requests is no silence, up to RetryFor. If the
-// rows may be left to wait aside it ends after FinishFor, which says nothing of the
-// connection yet.
-func (w *writer) append(ctx context.Context, r *request, rows []pending, alone, leaves bool) (*stream, *storagepb.AppendRowsResponse, time.Duration, error) {
-	key := r.key
-	if alone {
-		key.private = w.streams.privates.Add(1)
-	}
-	silence, verdict := w.config.AppendTimeout, errSilent
-	if leaves && w.config.FinishFor < silence {
-		silence, verdict = w.config.FinishFor, errAside
-	}
-	st, err := w.streams.acquire(ctx, key, r.schema.descriptor, silence, verdict)
-	if err != nil {
-		return nil, nil, 0, err
-	}
-	defer w.streams.release(st)
-	if alone {
-		defer w.streams.retire(st)
-	}
-
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	sent := time.Now()
-	watch := st.line.watch(sent, silence, w.config.RetryFor, verdict, cancel)
-	defer watch.Stop()
-	appended, err := st.writer.AppendRows(ctx, [][]byte{r.pack(rows)})
-	if err != nil {
-		return st, nil, 0, causeOf(ctx, err)
-	}
-	response, err := appended.FullResponse(ctx) // both may be set: the row errors are in the response
-	if ctx.Err() != nil && response == nil {
-		return st, nil, 0, causeOf(ctx, err)
-	}
-	st.line.heard.Store(time.Now().UnixNano())
-	return st, response, time.Since(sent), err
-}
-
-// watch cancels a wait that began at start, with a verdict, once the connection has been silent for
-// timeout, and in any case after atMost: answers come in order, so that one which does not
-// come while others do is lost.
-func (l *line) watch(start time.Time, timeout, atMost time.Duration, verdict error, cancel context.CancelCauseFunc) *time.Timer {
-	var timer *time.Timer
-	armed := make(chan struct{})
-	timer = time.AfterFunc(min(timeout, atMost), func() {
-		<-armed
-		now := time.Now()
-		silent := now.Sub(time.Unix(0, max(start.UnixNano(), l.heard.Load())))
-		if rest := min(timeout-silent, atMost-now.Sub(start)); rest > 0 {
-			timer.Reset(rest)
-			return
-		}
-		cancel(verdict)
-	})
-	close(armed)
-	return timer
-}
-
-// causeOf returns why ctx ended if it has, else err.
-func causeOf(ctx context.Context, err error) error {
-	if cause := context.Cause(ctx); cause != nil {
-		return cause
-	}
-	return err
-}
-
-// patience is how much longer a request is tried without progress.
-type patience struct {
-	budget          time.Duration
-	tries           int
-	since           time.Time
-	initial, atMost time.Duration
-	pauses          map[outcome]*gax.Backoff
-}
-
-func (w *writer) newPatience() patience {
-	return patience{budget: w.config.RetryFor, initial: w.config.InitialBackoff, atMost: w.config.MaxBackoff}
-}
-
-// spent is for how long there was no progress.
-func (p *patience) spent() time.Duration {
-	if p.tries == 0 {
-		return 0
-	}
-	return time.Since(p.since)
-}
-
-// wait pauses before the next try, at random and up to a limit that doubles. It
-// returns cause, wrapped, when the budget is spent or ctx ends.
-func (p *patience) wait(ctx context.Context, o outcome, cause error) error {
-	if err := context.Cause(ctx); err != nil {
-		return fmt.Errorf("%w after %d tries, the last: %w", err, p.tries+1, cause)
-	}
-	if p.tries == 0 {
-		p.since = time.Now()
-		p.pauses = make(map[outcome]*gax.Backoff)
-	}
-	p.tries++
-	if spent := time.Since(p.since); spent > p.budget {
-		return fmt.Errorf("giving up after %d tries in %v: %w", p.tries, spent.Round(time.Millisecond), cause)
-	}
-	backoff := p.pauses[o]
-	if backoff == nil {
-		backoff = &gax.Backoff{Initial: p.initial, Max: p.atMost, Multiplier: 2}
-		if o != transient { // lag and quotas take seconds at least
-			backoff.Initial = min(4*p.initial, p.atMost)
-		}
-		p.pauses[o] = backoff
-	}
-	if gax.Sleep(ctx, backoff.Pause()) != nil {
-		return fmt.Errorf("%w after %d tries, the last: %w", context.Cause(ctx), p.tries, cause)
-	}
-	return nil
 }

@@ -35,12 +35,17 @@ type packedCodec struct{ encoding.CodecV2 }
 // Name is that of the content's subtype: there is none, as without a codec of one's own.
 func (packedCodec) Name() string { return "" }
 
-// The numbers of the fields that lead to the rows: of AppendRowsRequest, and of its ProtoData.
+// The numbers of fields of AppendRowsRequest, and of its ProtoData.
 const (
+	writeStreamField  = 1
 	protoRowsField    = 4
+	traceIDField      = 6
 	writerSchemaField = 1
 	rowsField         = 2
 )
+
+// fewBytes are so few of packed rows that a copy of them costs less than to send two pieces.
+const fewBytes = 4 << 10
 
 // Marshal encodes what is to be sent.
 func (c packedCodec) Marshal(v any) (mem.BufferSlice, error) {
@@ -50,17 +55,16 @@ func (c packedCodec) Marshal(v any) (mem.BufferSlice, error) {
 	}
 	data := r.GetProtoRows()
 	packed := data.GetRows().GetSerializedRows()[0]
-	size := protowire.SizeTag(rowsField) + protowire.SizeBytes(len(packed))
-	described := 0
+	size, described := 1+protowire.SizeBytes(len(packed)), 0 // all tags are of one byte
 	if data.WriterSchema != nil {
 		described = proto.Size(data.WriterSchema)
-		size += protowire.SizeTag(writerSchemaField) + protowire.SizeBytes(described)
+		size += 1 + protowire.SizeBytes(described)
 	}
-	rest := &storagepb.AppendRowsRequest{
-		WriteStream: r.WriteStream, Offset: r.Offset, TraceId: r.TraceId, ClientStats: r.ClientStats,
-		MissingValueInterpretations: r.MissingValueInterpretations, DefaultMissingValueInterpretation: r.DefaultMissingValueInterpretation,
+	room := 1 + protowire.SizeBytes(len(r.WriteStream)) + 1 + protowire.SizeBytes(len(r.TraceId)) + 1 + protowire.SizeBytes(size)
+	if len(packed) > fewBytes {
+		room -= len(packed)
 	}
-	head, err := proto.MarshalOptions{}.MarshalAppend(make([]byte, 0, proto.Size(rest)+size-len(packed)+protowire.SizeTag(protoRowsField)+protowire.SizeVarint(uint64(size))), rest)
+	head, err := appendRest(make([]byte, 0, room), r)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +79,29 @@ func (c packedCodec) Marshal(v any) (mem.BufferSlice, error) {
 	}
 	head = protowire.AppendTag(head, rowsField, protowire.BytesType)
 	head = protowire.AppendVarint(head, uint64(len(packed)))
+	if len(packed) <= fewBytes {
+		return mem.BufferSlice{mem.SliceBuffer(append(head, packed...))}, nil
+	}
 	return mem.BufferSlice{mem.SliceBuffer(head), mem.SliceBuffer(packed)}, nil
+}
+
+// appendRest encodes what is in a request besides its rows and their schema.
+func appendRest(b []byte, r *storagepb.AppendRowsRequest) ([]byte, error) {
+	if r.WriteStream != "" {
+		b = protowire.AppendTag(b, writeStreamField, protowire.BytesType)
+		b = protowire.AppendString(b, r.WriteStream)
+	}
+	if r.TraceId != "" {
+		b = protowire.AppendTag(b, traceIDField, protowire.BytesType)
+		b = protowire.AppendString(b, r.TraceId)
+	}
+	if r.Offset == nil && r.ClientStats == nil && len(r.MissingValueInterpretations) == 0 && r.DefaultMissingValueInterpretation == 0 {
+		return b, nil // as always: the writer asks for none of these
+	}
+	return proto.MarshalOptions{}.MarshalAppend(b, &storagepb.AppendRowsRequest{
+		Offset: r.Offset, ClientStats: r.ClientStats,
+		MissingValueInterpretations: r.MissingValueInterpretations, DefaultMissingValueInterpretation: r.DefaultMissingValueInterpretation,
+	})
 }
 
 // Memory for packed rows begins small, as a job of many tables has many requests of few
@@ -93,10 +119,14 @@ const (
 // packedSlices are empty, small ones and large ones.
 var packedSlices struct{ small, large sync.Pool } // of *[]byte
 
+// packedRoom is the capacity for n bytes, of expected in all, that comes after another.
+func packedRoom(capacity, n, expected int) int {
+	return max(n, min(expected+expected/16, packedGrowth*capacity), 2*capacity, smallPacked)
+}
+
 // morePacked returns packed with room for at least n bytes more, of expected in all.
 func morePacked(packed []byte, n, expected int) []byte {
-	n += len(packed)
-	n = max(n, min(expected+expected/16, packedGrowth*cap(packed)), 2*cap(packed), smallPacked)
+	n = packedRoom(cap(packed), len(packed)+n, expected)
 	pool := &packedSlices.small
 	if n >= largePacked {
 		pool = &packedSlices.large

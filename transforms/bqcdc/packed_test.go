@@ -89,8 +89,8 @@ func TestMorePacked(t *testing.T) {
 		if !bytes.Equal(got, want) || cap(got)-len(got) < n {
 			t.Fatalf("%d bytes of %d, room for %d of %d", len(got), len(want), cap(got)-len(got), n)
 		}
-		if most := max(packedGrowth*cap(packed), 2*(len(packed)+n), smallPacked); cap(got) > 2*most && cap(got) > 8*largePacked {
-			t.Fatalf("%d bytes for %d", cap(got), most)
+		if room := packedRoom(cap(packed), len(packed)+n, expected); room < len(packed)+n || room > max(packedGrowth*cap(packed), len(packed)+n, smallPacked) {
+			t.Fatalf("room for %d bytes after %d of %d, for %d more", room, len(packed), cap(packed), n)
 		}
 		if rapid.Bool().Draw(t, "recycle") {
 			recyclePacked(got)

@@ -24,7 +24,7 @@ func TestTrunk_twoThousandTables(t *testing.T) {
 	s := newWriteServer(t, grpc.MaxConcurrentStreams(100))
 	c := testConfig(s)
 	c.OwnConnections, c.SharedConnections = 20, 4
-	c.AppendTimeout = time.Minute // on a busy machine
+	c.AppendTimeout, c.FinishFor = time.Minute, 2*time.Minute // on a busy machine
 	w := newTestWriter(t, c)
 	wide := testDescriptor() // of fifty columns
 	for n := range int32(50) {
