@@ -55,7 +55,7 @@ var watch = watcher{tables: make(map[watched]*highest)}
 
 // backwards reports whether the change runs backwards, from which change, and
 // whether that is to be said now.
-func (w *watcher) backwards(epoch uint64, e *change.Event, now time.Time) (from highest, found, warn bool) {
+func (w *watcher) backwards(epoch uint64, e *change.Event, now func() time.Time) (from highest, found, warn bool) {
 	if e.Op == change.OpSnapshot || e.Sequence.IsZero() || e.CommitTime.IsZero() {
 		return highest{}, false, false
 	}
@@ -77,8 +77,8 @@ func (w *watcher) backwards(epoch uint64, e *change.Event, now time.Time) (from 
 	case e.CommitTime.Before(h.commit.Add(backwardsAfter)):
 		return highest{}, false, false
 	}
-	if warn = now.Sub(h.warned) >= warnEvery; warn {
-		h.warned = now
+	if at := now(); at.Sub(h.warned) >= warnEvery {
+		h.warned, warn = at, true
 	}
 	from = *h
 	from.position = bytes.Clone(h.position)
@@ -89,7 +89,7 @@ func (w *watcher) backwards(epoch uint64, e *change.Event, now time.Time) (from 
 func (f *decodeFn) watchPositions(ctx context.Context, events []change.Event) {
 	for i := range events {
 		e := &events[i]
-		from, found, warn := watch.backwards(f.Config.Envelope.Epoch, e, time.Now())
+		from, found, warn := watch.backwards(f.Config.Envelope.Epoch, e, time.Now)
 		if !found {
 			continue
 		}

@@ -30,7 +30,7 @@ func TestWatcher(t *testing.T) {
 			w := watcher{tables: make(map[watched]*highest)}
 			for i, s := range steps {
 				e := change.Event{Table: "t", Op: s.op, Sequence: change.NewSequence(0, s.position), CommitTime: time.Unix(int64(s.commit), 0)}
-				if _, found, _ := w.backwards(0, &e, time.Unix(0, 0)); found != s.found {
+				if _, found, _ := w.backwards(0, &e, time.Now); found != s.found {
 					t.Errorf("step %d: found %v", i, found)
 				}
 			}
@@ -44,7 +44,7 @@ func TestWatcher_warns(t *testing.T) {
 	w := watcher{tables: make(map[watched]*highest)}
 	see := func(epoch uint64, table string, position uint64, commit, now int64) (found, warn bool) {
 		e := change.Event{Table: table, Op: change.OpUpdate, Sequence: change.NewSequence(epoch, position), CommitTime: time.Unix(commit, 0)}
-		_, found, warn = w.backwards(epoch, &e, time.Unix(now, 0))
+		_, found, warn = w.backwards(epoch, &e, func() time.Time { return time.Unix(now, 0) })
 		return found, warn
 	}
 	see(0, "t", 900, 0, 1000)
@@ -76,7 +76,7 @@ func TestWatcher_keepsNoMessage(t *testing.T) {
 	message := "table 0/1 and ten megabytes more"
 	for i := range 2 {
 		e := change.Event{Table: message[:5], Position: message[6:9], Op: change.OpUpdate, Sequence: change.NewSequence(0, uint64(i)), CommitTime: time.Unix(1, 0)}
-		w.backwards(0, &e, time.Unix(0, 0))
+		w.backwards(0, &e, time.Now)
 	}
 	if len(w.tables) != 1 {
 		t.Fatalf("%d tables, want 1", len(w.tables))

@@ -34,6 +34,7 @@ func BenchmarkRows(b *testing.B) {
 	truncate := func(change.RowChange) {}
 	f.StartBundle(emit, divert, remember, truncate, rest, letter)
 	f.maker.destinations["public.orders"] = destinationOf(plan)
+	f.maker.bundle = 0 // the destination's
 	e := change.Event{
 		Message: change.Message{ID: "1", Token: 1, Data: make([]byte, 600)}, Parts: 1, Table: "public.orders", Op: change.OpUpdate,
 		Before: after, After: after, Sequence: change.NewSequence(0, 1, 1, 1),

@@ -15,8 +15,18 @@ type copies struct {
 	token uint64
 }
 
-// row returns the message that the change's row carries.
+// row returns the message that the change's row carries: without its data where the
+// process holds that until the ack.
 func (c *copies) row(e *change.Event) change.Message {
+	m := c.change(e)
+	if deadletter.Held(&m) {
+		m.Data = nil
+	}
+	return m
+}
+
+// change returns the message that the change carries where it isn't a row yet.
+func (c *copies) change(e *change.Event) change.Message {
 	m := e.Message
 	if !deadletter.Affordable(&m, e.Parts) {
 		deadletter.Keep(&m)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"beamcdc/schemas/change"
+	"beamcdc/transforms/deadletter"
 )
 
 // TestCopies: the rows and dead letters of a message with many changes don't
@@ -48,5 +49,27 @@ func TestCopies(t *testing.T) {
 				t.Errorf("%s: %d letters say where, want %d", test.what, noted, parts)
 			}
 		}
+	}
+}
+
+// A row goes without the data that the source holds, and what isn't a row yet with it.
+func TestRowWithoutHeldData(t *testing.T) {
+	data := []byte("as it was published")
+	deadletter.HoldBy(func(token uint64) ([]byte, bool) { return data, token == 7 })
+	defer deadletter.HoldBy(func(uint64) ([]byte, bool) { return nil, false })
+	var c copies
+	e := change.Event{Message: change.Message{ID: "1", Token: 7, Data: data}, Parts: 1}
+	if m := c.row(&e); m.Data != nil || m.DataLeftOut || m.ID != "1" {
+		t.Errorf("a row carries %+v", m)
+	}
+	if m := c.change(&e); string(m.Data) != string(data) {
+		t.Errorf("a change carries %+v", m)
+	}
+	if string(e.Message.Data) != string(data) {
+		t.Error("the event has lost its data")
+	}
+	e.Message.Token = 8
+	if m := c.row(&e); string(m.Data) != string(data) {
+		t.Errorf("a row of a message that nothing holds carries %+v", m)
 	}
 }

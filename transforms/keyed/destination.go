@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"beamcdc/internal/logs"
@@ -16,11 +17,14 @@ import (
 
 // destination is where the rows of one source table go.
 type destination struct {
-	*catalog.Destination
-	match catalog.Match
-	name  string // "project.dataset.table", made once
-	keyer *keyer
-	order order
+	*catalog.Destination // as the catalog had it when it was asked last
+
+	bundle uint64 // the one that asked
+	source string // the source's table
+	match  catalog.Match
+	name   string // "project.dataset.table", made once
+	keyer  *keyer
+	order  order
 
 	growth   *table.Growth // how the rule's tables may grow; nil if they may not
 	enricher *enrich.Rows  // nil where the rule has no steps
@@ -33,10 +37,39 @@ func (d *destination) remembered() bool { return d.match.History != (table.Name{
 // table that can't be had is the element's fault and refused; a catalog that is
 // out of reach is the world's, so it is asked again, and then the bundle fails.
 func (m *maker) destination(ctx context.Context, e *change.Event) (*destination, error) {
-	source := e.Table
-	if d, ok := m.destinations[source]; ok {
+	d, ok := m.destinations[e.Table]
+	if ok && d.bundle == m.bundle {
 		return d, nil
 	}
+	if !ok {
+		var err error
+		if d, err = m.route(strings.Clone(e.Table)); err != nil { // it is part of a message
+			return nil, err
+		}
+	}
+	if len(d.match.Rule.PrimaryKey) == 0 {
+		d.match.Declared = names(e.Key)
+	}
+	found, err := m.ask(ctx, d.match)
+	if err != nil && catalog.IsPermanent(err) {
+		return nil, &refusal{StageKey, ReasonBadTable, err}
+	} else if err != nil {
+		return nil, fmt.Errorf("finding the destination of %s: %w", d.source, err)
+	}
+	if found != d.Destination {
+		d.name = found.Table.Name.String()
+		if err := m.use(ctx, d, found); err != nil {
+			return nil, err
+		}
+	}
+	d.bundle = m.bundle
+	m.destinations[d.source] = d
+	return d, nil
+}
+
+// route returns the destination of a source's table by the configuration alone. The
+// error is a refusal.
+func (m *maker) route(source string) (*destination, error) {
 	match, ok := m.catalog.Route(source)
 	switch {
 	case ok:
@@ -49,33 +82,22 @@ func (m *maker) destination(ctx context.Context, e *change.Event) (*destination,
 		}
 		return nil, refuse(StageKey, ReasonUnlistedTable, "no configured table matches %.100q%s; list it under `tables`, or set `unlisted_tables: filter`", source, near)
 	}
-	if len(match.Rule.PrimaryKey) == 0 {
-		match.Declared = names(e.Key)
+	order, ok := m.orders[match.Rule]
+	if !ok {
+		var err error
+		if order, err = newOrder(match.Rule, m.rows.Epoch); err != nil {
+			return nil, &refusal{StageKey, ReasonBadSequence, err}
+		}
+		m.orders[match.Rule] = order
 	}
-	order, err := newOrder(match.Rule, m.rows.Epoch)
-	if err != nil {
-		return nil, &refusal{StageKey, ReasonBadSequence, err}
-	}
-	found, err := m.ask(ctx, match)
-	if catalog.IsPermanent(err) {
-		return nil, &refusal{StageKey, ReasonBadTable, err}
-	}
-	if err != nil {
-		return nil, fmt.Errorf("finding the destination of %s: %w", source, err)
-	}
-	d := &destination{match: match, name: found.Table.Name.String(), order: order, growth: table.GrowthOf(match.Rule)}
-	if err := m.use(ctx, d, found); err != nil {
-		return nil, err
-	}
-	m.destinations[source] = d
-	return d, nil
+	return &destination{source: source, match: match, order: order, growth: table.GrowthOf(match.Rule)}, nil
 }
 
 // names returns the columns' names, in an order that is the same for every message.
 func names(columns []change.Column) []string {
 	names := make([]string, len(columns))
 	for i := range columns {
-		names[i] = columns[i].Name
+		names[i] = strings.Clone(columns[i].Name) // it may be part of a message
 	}
 	slices.Sort(names)
 	return names

@@ -64,9 +64,11 @@ type RowsConfig struct {
 type maker struct {
 	rows    RowsConfig
 	catalog *catalog.Catalog
-	// destinations are those of this bundle, by the source's table: the next bundle
-	// asks the catalog again, which may have learned of a change.
+	// destinations are by the source's table. Each bundle asks the catalog again, which
+	// may have learned of a change.
 	destinations map[string]*destination
+	bundle       uint64 // the bundle's number
+	orders       map[*table.Rule]order
 	keyers       map[*rowproto.Plan]*keyer
 	enrichers    map[enricherOf]*enrich.Rows
 	references   enrich.Config
@@ -85,12 +87,14 @@ func (m *maker) setup(ctx context.Context, c catalog.Config, r RowsConfig) (err 
 }
 
 func (m *maker) startBundle() {
-	const many = 10_000 // plans of old schemas add up
-	if m.keyers == nil || len(m.keyers) > many {
+	const many = 10_000 // plans of old schemas add up, and names that come from messages
+	if m.keyers == nil || len(m.keyers) > many || len(m.destinations) > many {
 		m.keyers = make(map[*rowproto.Plan]*keyer)
 		m.enrichers = make(map[enricherOf]*enrich.Rows)
+		m.destinations = make(map[string]*destination)
+		m.orders = make(map[*table.Rule]order)
 	}
-	m.destinations = make(map[string]*destination)
+	m.bundle++
 	m.copies = copies{} // what a failed bundle has stored may not be stored
 }
 

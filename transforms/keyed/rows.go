@@ -120,7 +120,7 @@ func (f *rowsFn) rows(
 				continue
 			}
 			divertedCounter.Inc(ctx, 1)
-			c := d.incomplete(e, changes, m.copies.row(e), i)
+			c := d.incomplete(e, changes, m.copies.change(e), i)
 			if d.remembered() {
 				past := c
 				past.Receipts = changes[i].past
@@ -138,7 +138,7 @@ func (f *rowsFn) rows(
 		// What the table can't hold is a dead letter, and not in its history either: the
 		// letter stands for both, and so does its replay.
 		if written != nil && d.remembered() {
-			past := d.incomplete(e, changes, m.copies.row(e), i)
+			past := d.incomplete(e, changes, m.copies.change(e), i)
 			past.Receipts = changes[i].past
 			if d.enricher != nil {
 				d.enriched(ctx, &past, written, e)
