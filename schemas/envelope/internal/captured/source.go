@@ -2,9 +2,11 @@ package captured
 
 import (
 	"cmp"
+	"math"
 	"strconv"
 	"time"
 
+	"beamcdc/schemas/envelope/internal/position"
 	"beamcdc/schemas/envelope/internal/slab"
 )
 
@@ -189,13 +191,22 @@ func (s *Source) CommitTime() time.Time {
 	} else {
 		return time.Time{}
 	}
-	if t = t.UTC(); t.Year() < 1 || t.Year() > 9999 {
+	if t.Unix() < firstSecond || t.Unix() > lastSecond {
 		return time.Time{}
 	}
-	return t
+	return t.UTC()
 }
 
+// The first second of the year 1 and the last of 9999, since 1970.
+const (
+	firstSecond = -62_135_596_800
+	lastSecond  = 253_402_300_799
+)
+
 func parseInt(text string) (int64, bool) {
+	if n, ok := position.ParseUint(text); ok && n <= math.MaxInt64 {
+		return int64(n), true
+	}
 	if text == "" { // absent, as it often is: no error to allocate
 		return 0, false
 	}

@@ -105,14 +105,23 @@ func ParseLSN(text string) (uint64, bool) {
 
 // ParseUint reads a decimal number of 64 bits without a sign.
 func ParseUint(text string) (uint64, bool) {
-	if text == "" { // absent, as it often is: no error to allocate
-		return 0, false
+	const surely = 19 // digits that are no more than 64 bits
+	if len(text) > surely {
+		n, err := strconv.ParseUint(text, 10, 64)
+		if err != nil {
+			return 0, false
+		}
+		return n, true
 	}
-	n, err := strconv.ParseUint(text, 10, 64)
-	if err != nil {
-		return 0, false
+	n := uint64(0)
+	for i := range len(text) {
+		digit := text[i] - '0'
+		if digit > 9 {
+			return 0, false
+		}
+		n = n*10 + uint64(digit)
 	}
-	return n, true
+	return n, text != ""
 }
 
 // FileNumber returns the number that ends a binary log's name:
