@@ -92,6 +92,8 @@ func TestRefusal_ChangeTypes(t *testing.T) {
 	w.append(`{"id":9,"v":"plain","_CHANGE_TYPE":"INSERT"}`)
 	wantRowErrors(t, w.send(w.request(`{"id":2,"v":"b","_CHANGE_TYPE":"UPSERT"}`)),
 		map[int64]string{0: "The given value is not a valid CHANGE_TYPE in insert mode: UPSERT"})
+	wantRowErrors(t, w.send(w.request(`{"id":2,"v":"b","_CHANGE_TYPE":"INSERT","_CHANGE_SEQUENCE_NUMBER":"1"}`)),
+		map[int64]string{0: "a row with a sequence needs a _CHANGE_TYPE of UPSERT or DELETE"})
 	// Plain rows on a connection that has taken CDC rows, by another schema.
 	w = e.writer("t", true)
 	w.append(`{"id":1,"v":"a","_CHANGE_TYPE":"UPSERT"}`)
