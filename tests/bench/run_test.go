@@ -58,12 +58,13 @@ type world struct {
 	bigquery *counting.BigQuery
 	config   string
 	window   time.Duration
+	keys     func(messages int) *orders.Workload // which rows change; orders.Of by default
 }
 
 func newWorld(tb testing.TB, window time.Duration) *world {
 	tb.Helper()
 	tb.Setenv("TMPDIR", tb.TempDir()) // Beam's client leaves a file for every job
-	w := &world{window: window, config: orders.Config + "dead_letters: {directory: " + strconv.Quote(tb.TempDir()) + "}\n"}
+	w := &world{window: window, keys: orders.Of, config: orders.Config + "dead_letters: {directory: " + strconv.Quote(tb.TempDir()) + "}\n"}
 	rules := pipeline.Parse("bench.yaml", []byte(w.config))
 	if len(rules.Tables) != 1 {
 		tb.Fatal(rules.Validate())
@@ -103,7 +104,7 @@ func (w *world) run(tb testing.TB, g graph, messages int) result {
 // unless it is nil, is called for each that is acked.
 func (w *world) runAt(tb testing.TB, g graph, messages, rate int, acked func(i int, published time.Time)) result {
 	tb.Helper()
-	load := orders.Of(messages)
+	load := w.keys(messages)
 	subscription := fmt.Sprintf("projects/%s/subscriptions/bench-%d", project, runs.Add(1))
 	server, err := firehose.Start("127.0.0.1:0", firehose.Options{Subscription: subscription, Messages: messages, Message: load.Message, Rate: rate, Acked: acked})
 	if err != nil {

@@ -33,7 +33,7 @@ var sections = []section{
 		}},
 	}},
 	{"graph", "The whole graph", []command{
-		{"go test -run=^$ -bench=Graph$ -benchtime=10x -timeout=0 ./tests/bench", "BEAMCDC_BENCH_MESSAGES=20000 go test -run=^$ -bench=Graph$ -benchtime=10x -timeout=0 ./tests/bench", nil},
+		{"go test -run=^$ -bench=Graph -benchtime=10x -timeout=0 ./tests/bench", "BEAMCDC_BENCH_MESSAGES=20000 go test -run=^$ -bench=Graph -benchtime=10x -timeout=0 ./tests/bench", nil},
 		{"go test -run=^$ -bench=Growth -benchtime=1x -timeout=0 ./tests/bench", "BEAMCDC_BENCH_GROWTH=200000,400000,800000 go test -run=^$ -bench=Growth -benchtime=1x -timeout=0 ./tests/bench", nil},
 	}},
 	{"peers", "Beside other programs", []command{

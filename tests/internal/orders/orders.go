@@ -12,8 +12,7 @@ import (
 	"cloud.google.com/go/pubsub/v2/apiv1/pubsubpb"
 )
 
-// Keys is the number of rows that a [Workload] changes, drawn by Zipf's law, so that
-// a few change all the time and most seldom.
+// Keys is the number of rows that a [Workload] changes.
 const Keys = 100_000
 
 const (
@@ -32,24 +31,39 @@ type Workload struct {
 	ops    []byte   // 'c', 'u' or 'd'
 }
 
+// kind tells workloads apart.
+type kind struct {
+	messages int
+	uniform  bool
+}
+
 var workloads = struct {
 	sync.Mutex
-	bySize map[int]*Workload
-}{bySize: make(map[int]*Workload)}
+	made map[kind]*Workload
+}{made: make(map[kind]*Workload)}
 
-// Of returns the workload of so many messages, always the same one.
-func Of(messages int) *Workload {
+// Of returns the workload of so many messages, always the same one. Its rows are drawn
+// by Zipf's law, so that a few change all the time and most seldom.
+func Of(messages int) *Workload { return of(kind{messages: messages}) }
+
+// Uniform is [Of] where all rows change alike.
+func Uniform(messages int) *Workload { return of(kind{messages, true}) }
+
+func of(k kind) *Workload {
 	workloads.Lock()
 	defer workloads.Unlock()
-	if w := workloads.bySize[messages]; w != nil {
+	if w := workloads.made[k]; w != nil {
 		return w
 	}
-	w := &Workload{orders: make([]uint32, messages), ops: make([]byte, messages)}
+	w := &Workload{orders: make([]uint32, k.messages), ops: make([]byte, k.messages)}
 	random := rand.New(rand.NewPCG(1, 2))
-	zipf := rand.NewZipf(random, zipfExponent, 1, Keys-1)
+	draw := rand.NewZipf(random, zipfExponent, 1, Keys-1).Uint64
+	if k.uniform {
+		draw = func() uint64 { return random.Uint64N(Keys) }
+	}
 	exists := make([]bool, Keys)
 	for i := range w.orders {
-		order := zipf.Uint64()
+		order := draw()
 		w.orders[i] = uint32(order)
 		switch {
 		case !exists[order]:
@@ -60,7 +74,7 @@ func Of(messages int) *Workload {
 			w.ops[i] = 'u'
 		}
 	}
-	workloads.bySize[messages] = w
+	workloads.made[k] = w
 	return w
 }
 
