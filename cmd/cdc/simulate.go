@@ -60,6 +60,9 @@ func simulateCommand(args []string, stdin io.Reader, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if len(changes) == 0 {
+		return fmt.Errorf("%w: there is no change in it; run \"cdc simulate -h\" for the form of the file", errUsage)
+	}
 	return printSimulation(stdout, changes)
 }
 

@@ -75,6 +75,7 @@ func TestSimulate_badInput(t *testing.T) {
 		"missing file":    {[]string{"simulate", "no-such-file"}, "", 1, "no-such-file"},
 		"no JSON":         {[]string{"simulate", "-"}, "hello", 2, "line 1"},
 		"an array":        {[]string{"simulate", "-"}, "[1]", 2, "JSON object"},
+		"no change":       {[]string{"simulate", "-"}, "\n", 2, "there is no change in it"},
 		"no id":           {[]string{"simulate", "-"}, `{"type":"UPSERT","seq":"1"}`, 2, `"id"`},
 		"bad type":        {[]string{"simulate", "-"}, `{"id":1,"type":"INSERT","seq":"1"}`, 2, `"UPSERT" or "DELETE"`},
 		"bad sequence":    {[]string{"simulate", "-"}, `{"id":1,"type":"UPSERT","seq":"0x1"}`, 2, `"seq"`},

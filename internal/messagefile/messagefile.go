@@ -22,9 +22,9 @@ func Open(name string, stdin io.Reader) ([]*pubsubpb.PubsubMessage, error) {
 	if name == "-" {
 		return Read("standard input", stdin)
 	}
-	file, err := os.Open(name)
+	file, err := open(name)
 	if err != nil {
-		return nil, fmt.Errorf("opening the messages: %w", err)
+		return nil, err
 	}
 	defer func() { _ = file.Close() }() // it was only read
 	return Read(name, file)
@@ -35,12 +35,24 @@ func OpenEither(name string, stdin io.Reader) ([]*pubsubpb.PubsubMessage, error)
 	if name == "-" {
 		return ReadEither("standard input", stdin)
 	}
+	file, err := open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	return ReadEither(name, file)
+}
+
+func open(name string) (*os.File, error) {
 	file, err := os.Open(name)
 	if err != nil {
 		return nil, fmt.Errorf("opening the messages: %w", err)
 	}
-	defer func() { _ = file.Close() }() // it was only read
-	return ReadEither(name, file)
+	if info, err := file.Stat(); err == nil && info.IsDir() {
+		_ = file.Close() // nothing was read
+		return nil, fmt.Errorf("opening the messages: %s is a directory; name its files", name)
+	}
+	return file, nil
 }
 
 // Read reads JSON Lines, one message a line. Blank lines are skipped.

@@ -1,6 +1,7 @@
 package messagefile
 
 import (
+	"io"
 	"strings"
 	"testing"
 
@@ -111,6 +112,15 @@ func TestReadEither(t *testing.T) {
 		}
 		if err != nil || strings.Join(got, " ") != want {
 			t.Errorf("%s\n got %q, %v\nwant %q", in, got, err, want)
+		}
+	}
+}
+
+func TestOpen_directory(t *testing.T) {
+	dir := t.TempDir()
+	for _, open := range []func(string, io.Reader) ([]*pubsubpb.PubsubMessage, error){Open, OpenEither} {
+		if _, err := open(dir, nil); err == nil || !strings.HasSuffix(err.Error(), dir+" is a directory; name its files") {
+			t.Error(err)
 		}
 	}
 }

@@ -156,7 +156,10 @@ func (r *request) run(ctx context.Context, o *pipeline.Options, s sink) error {
 		}
 		return listGroups(r.stdout, selected, r.asJSON)
 	case "show":
-		if len(selected) == 0 {
+		switch {
+		case len(letters) == 0:
+			return fmt.Errorf("there is no dead letter in %s", s)
+		case len(selected) == 0:
 			return fmt.Errorf("none of the %d dead letters in %s matches; \"list -each\" tells their IDs", len(letters), s)
 		}
 		return show(ctx, r.stdout, s, selected, messages, r.asJSON)

@@ -330,6 +330,14 @@ func TestDirectory_hostile(t *testing.T) {
 	}
 }
 
+func TestRun_showNone(t *testing.T) {
+	var out strings.Builder
+	dir := t.TempDir()
+	if err := Run(t.Context(), []string{"show", "-dead_letter_directory", dir}, &out, &out); err == nil || err.Error() != "there is no dead letter in directory "+dir {
+		t.Errorf("%v, printed %q", err, out.String())
+	}
+}
+
 func TestRun_badUsage(t *testing.T) {
 	for _, args := range [][]string{
 		{},

@@ -84,6 +84,10 @@ type LastError struct {
 func Examine(ctx context.Context, o pipeline.Options, q Request) (*Report, error) {
 	c := o.CatalogConfig()
 	c.CreateTables = false // looking changes nothing
+	r := &Report{Tables: []*Table{}}
+	if err := r.choose(c, q.Tables); err != nil {
+		return nil, err
+	}
 	client, err := warehouse.Open(ctx, c)
 	if err != nil {
 		return nil, err
@@ -91,10 +95,6 @@ func Examine(ctx context.Context, o pipeline.Options, q Request) (*Report, error
 	defer client.Close()
 	tables, err := catalog.Open(ctx, c)
 	if err != nil {
-		return nil, err
-	}
-	r := &Report{Tables: []*Table{}}
-	if err := r.choose(c, q.Tables); err != nil {
 		return nil, err
 	}
 	byDataset := map[table.Name][]*Table{}

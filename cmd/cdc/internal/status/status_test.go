@@ -12,6 +12,7 @@ import (
 
 	"beamcdc/emulator"
 	"beamcdc/internal/cdctest"
+	"beamcdc/pipeline"
 )
 
 var start = time.Date(2026, 11, 30, 9, 0, 30, 0, time.UTC)
@@ -248,6 +249,14 @@ func TestRun_fractionIsNoNumber(t *testing.T) {
 	err := Run(t.Context(), []string{"-config", "none", "-fraction", "NaN"}, io.Discard)
 	if err == nil || !strings.Contains(err.Error(), "-fraction must be") {
 		t.Errorf("%v", err)
+	}
+}
+
+// What is no table's name is told before anybody is asked, credentials or not.
+func TestExamine_noName(t *testing.T) {
+	_, err := Examine(t.Context(), pipeline.Options{}, Request{Tables: []string{"nope"}})
+	if _, ok := errors.AsType[UsageError](err); !ok {
+		t.Errorf("%v, want a UsageError", err)
 	}
 }
 
