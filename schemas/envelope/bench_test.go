@@ -94,7 +94,8 @@ func wideMessage(columns int, flat bool) change.Message {
 	for i := range columns - 1 {
 		fmt.Fprintf(&row, `,"column_%d":%s`, i, values[i%len(values)])
 	}
-	data := `{"before":null,"after":` + row.String() + `}` + plainPayload[strings.Index(plainPayload, `,"source"`):]
+	_, source, _ := strings.Cut(plainPayload, `,"source":`)
+	data := `{"before":null,"after":` + row.String() + `},"source":` + source
 	if flat {
 		data = row.String() + `,"__op":"u","__schema":"public","__table":"orders","__lsn":32777618640}`
 	}
