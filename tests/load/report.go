@@ -90,7 +90,7 @@ func summary(results []*result) string {
 	b.WriteString("| scenario | messages/s | p50 | p99 | p50 / idle | p99 / idle | heap alive, most, MB | last third / middle third |\n|---|---|---|---|---|---|---|---|\n")
 	for _, r := range results {
 		p50, p99 := r.latencies.quantile(0.5), r.latencies.quantile(0.99)
-		ratios := "| |"
+		ratios := "| | |"
 		if r.idle != nil {
 			ratios = fmt.Sprintf("| %.1f | %.1f |", p50.Seconds()/r.idle.latencies.quantile(0.5).Seconds(), p99.Seconds()/r.idle.latencies.quantile(0.99).Seconds())
 		}
