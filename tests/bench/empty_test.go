@@ -67,11 +67,15 @@ const emptyTable = project + ".shop.orders"
 
 func (f *emptyRowsFn) ProcessElement(e change.Event, emit func([]byte, change.Row), _ func(change.Receipt), _ func(deadletter.Letter)) {
 	f.sequence++
+	receipts := deadletter.Receipts(&e.Message, 0, 1)
+	if deadletter.Held(&e.Message) { // as keyed's rows
+		e.Message.Data = nil
+	}
 	key := append(append(append(make([]byte, 0, 64), emptyTable...), 0), e.Message.OrderingKey...)
 	emit(key, change.Row{
 		Table: emptyTable, Schema: 1 << 60, Key: key[len(emptyTable)+1:], Type: change.Upsert,
 		Sequence: change.NewSequence(0, orders.FirstLSN, orders.FirstLSN+f.sequence, 1), Data: make([]byte, emptyRowBytes),
-		Message: e.Message, Receipts: deadletter.Receipts(&e.Message, 0, 1),
+		Message: e.Message, Receipts: receipts,
 	})
 }
 

@@ -40,10 +40,10 @@ func BenchmarkGrowth(b *testing.B) {
 		}
 	}
 	for i, messages := range sizes {
-		b.ReportMetric(median(costs[i]), fmt.Sprintf("cpu-µs/message-of-%d", messages))
-		b.ReportMetric(median(rates[i]), fmt.Sprintf("messages/s-of-%d", messages))
-		b.ReportMetric(most[i], fmt.Sprintf("most-MB-of-%d", messages))
-		b.ReportMetric(after[i], fmt.Sprintf("MB-after-%d", messages))
+		b.ReportMetric(median(costs[i]), fmt.Sprintf("cpu-µs/message@%d_messages", messages))
+		b.ReportMetric(median(rates[i]), fmt.Sprintf("messages/s@%d_messages", messages))
+		b.ReportMetric(most[i], fmt.Sprintf("most-MB@%d_messages", messages))
+		b.ReportMetric(after[i], fmt.Sprintf("MB-after@%d_messages", messages))
 	}
 	b.ReportMetric(median(costs[len(costs)-1])/median(costs[0]), "growth")
 	b.ReportMetric(0, "ns/op")

@@ -122,12 +122,13 @@ func (k *keeper) find(token uint64) ([]byte, bool) {
 	return data, ok
 }
 
-// sharing gives the first letter of a message in a bundle the data that was left
-// out, where the process has it. The zero value is ready for use; each bundle begins
+// sharing gives a letter the data that its row came without, and where a message's many
+// changes leave it out the first letter of the message in a bundle, where the process has it. The zero value is ready for use; each bundle begins
 // with it, since what a failed bundle stored may not be stored.
 type sharing struct{ stored map[uint64]bool }
 
 func (s *sharing) complete(l *Letter) {
+	restore(l)
 	token := l.Message.Token
 	if token == 0 || !l.Message.DataLeftOut && !l.Shared || s.stored[token] {
 		return

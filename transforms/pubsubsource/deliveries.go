@@ -111,6 +111,17 @@ func (r *receiver) complete(receipts []change.Receipt) (complete []*delivery, un
 	return complete, unknown
 }
 
+// data returns what an outstanding delivery holds.
+func (r *receiver) data(token uint64) ([]byte, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	d := r.outstanding[token]
+	if d == nil {
+		return nil, false
+	}
+	return d.message.Data, true
+}
+
 // sweep gives up what was not acked in MaxExtension: the client has stopped to
 // extend its lease, and it would be counted as outstanding for ever.
 func (r *receiver) sweep(ctx context.Context) {

@@ -32,8 +32,9 @@ func (d *delivery) element() change.Message {
 	}
 }
 
-// release lets the content go once it is in the pipeline: only the handle is needed for the ack.
-func (d *delivery) release() { d.message.Data, d.message.Attributes = nil, nil }
+// release lets go what isn't needed once the message is in the pipeline. Its data stays
+// until the ack: rows go without it, see [deadletter.Held].
+func (d *delivery) release() { d.message.Attributes = nil }
 
 // lastToken starts anywhere: the runner may hand a restarted process receipts
 // that its predecessor gave the tokens for, and those must mean nothing here.

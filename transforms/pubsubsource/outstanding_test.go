@@ -1,9 +1,14 @@
 package pubsubsource
 
 import (
+	"context"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
+
+	"beamcdc/schemas/change"
+	"beamcdc/transforms/deadletter"
 )
 
 // However its parts come to rest, and however often, a message is complete at the
@@ -67,5 +72,39 @@ func TestNewToken_NeverZeroNeverTwice(t *testing.T) {
 	a, b := newToken(), newToken()
 	if a == 0 || b == 0 || a == b {
 		t.Errorf("tokens %d and %d", a, b)
+	}
+}
+
+// A message's data is there until its ack, for the letters of rows that go without it.
+func TestDataUntilTheAck(t *testing.T) {
+	_, c := startFirehose(t, 2, nil)
+	r := receiverOf(c)
+	defer forget(r)
+	if err := r.start(); err != nil {
+		t.Fatal(err)
+	}
+	taken := takeAll(t, r, 1, 2)
+	for _, d := range taken {
+		m := d.element()
+		d.release()
+		if !deadletter.Held(&m) {
+			t.Errorf("message %s is in the pipeline, and its data is not held", m.ID)
+		}
+	}
+	m := taken[0].element()
+	r.settle([]change.Receipt{{Token: m.Token, Parts: 1}})
+	if deadletter.Held(&m) {
+		t.Error("the data of an acked message is held")
+	}
+	if m = taken[1].element(); !deadletter.Held(&m) {
+		t.Error("the data of another message is held no more")
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	if err := r.close(ctx); err != nil {
+		t.Error(err)
+	}
+	if deadletter.Held(&m) {
+		t.Error("the data of a message that was given back is held")
 	}
 }

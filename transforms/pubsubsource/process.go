@@ -80,6 +80,19 @@ func forget(r *receiver) {
 	}
 }
 
+// dataOf returns what a delivery holds that is outstanding in this process, of whatever
+// subscription.
+func dataOf(token uint64) ([]byte, bool) {
+	receivers.mu.Lock()
+	defer receivers.mu.Unlock()
+	for _, r := range receivers.open {
+		if data, ok := r.data(token); ok {
+			return data, true
+		}
+	}
+	return nil, false
+}
+
 func (r *receiver) snapshot() Counts {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -14,6 +14,7 @@ import (
 	"beamcdc/schemas/change"
 
 	_ "beamcdc/transforms/coders" // of change.Message and change.Receipt
+	"beamcdc/transforms/deadletter"
 	"beamcdc/transforms/dofn"
 	"beamcdc/transforms/metric"
 )
@@ -32,6 +33,7 @@ func init() {
 	dofn.Register(func(f *readFn) dofn.Func { return dofn.Func5x2(f.ProcessElement) })
 	register.Emitter2[beam.EventTime, change.Message]()
 	beam.RegisterType(reflect.TypeFor[restriction]())
+	deadletter.HoldBy(dataOf)
 }
 
 var metrics = metric.In(namespace)
