@@ -132,10 +132,10 @@ func plain(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 
 func size(n float64) string {
 	of := unitOf(n, tib)
-	switch {
-	case n == 0:
+	switch n {
+	case 0:
 		return "0 bytes"
-	case n == 1:
+	case 1:
 		return "1 byte"
 	}
 	return number(n/of.bytes) + " " + of.name

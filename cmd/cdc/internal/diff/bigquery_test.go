@@ -20,7 +20,9 @@ func TestBigQuery_intervals(t *testing.T) {
 	compared, err := NewTable("public.waits", &table.Table{
 		Name: table.Name{Project: cdctest.Project, Dataset: "d", Table: "waits"}, PrimaryKey: []string{"id"},
 		Columns: []table.Column{
-			{Name: "id", Type: table.Int64, Mode: table.Required}, interval, {Name: "a", Type: table.Interval, Mode: table.Repeated},
+			{Name: "id", Type: table.Int64, Mode: table.Required},
+			interval,
+			{Name: "a", Type: table.Interval, Mode: table.Repeated},
 			{Name: "s", Type: table.Struct, Fields: []table.Column{interval, {Name: "n", Type: table.Int64}}},
 		},
 	}, []string{"id", "i", "a", "s"})

@@ -47,9 +47,16 @@ func people() (*table.Rule, *table.Table) {
 	t := &table.Table{
 		Name: table.Name{Project: cdctest.Project, Dataset: "d", Table: "people"}, PrimaryKey: []string{"person_id"},
 		Columns: []table.Column{
-			{Name: "person_id", Type: table.Int64, Mode: table.Required}, {Name: "email", Type: table.String}, {Name: "a", Type: table.String},
-			{Name: "b", Type: table.String}, {Name: "net", Type: table.Int64}, {Name: "twice", Type: table.Int64}, {Name: "committed", Type: table.Timestamp},
-			{Name: "of", Type: table.String}, {Name: "area", Type: table.String}, {Name: "farther", Type: table.String},
+			{Name: "person_id", Type: table.Int64, Mode: table.Required},
+			{Name: "email", Type: table.String},
+			{Name: "a", Type: table.String},
+			{Name: "b", Type: table.String},
+			{Name: "net", Type: table.Int64},
+			{Name: "twice", Type: table.Int64},
+			{Name: "committed", Type: table.Timestamp},
+			{Name: "of", Type: table.String},
+			{Name: "area", Type: table.String},
+			{Name: "farther", Type: table.String},
 		},
 	}
 	return rule, t

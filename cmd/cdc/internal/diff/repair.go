@@ -107,14 +107,15 @@ func (r *Repairer) messages(ctx context.Context, keys []Key) ([]Message, error) 
 func (r *Repairer) envelope(at Position, key Key, row *Row) ([]byte, error) {
 	image, op, before, after := "after", "r", any(nil), any(nil)
 	var values []change.Column
-	if row == nil {
+	switch {
+	case row == nil:
 		image, op = "before", "d"
 		for i, c := range r.Table.Key {
 			values = append(values, change.Column{Name: r.Table.Columns[c].Source, Value: key.Values[i]})
 		}
-	} else if row.raw != nil {
+	case row.raw != nil:
 		values = row.raw // the pipeline does its steps to it
-	} else {
+	default:
 		for i := range r.Table.Columns {
 			values = append(values, change.Column{Name: r.Table.Columns[i].Source, Value: row.Columns[i].Value})
 		}
