@@ -19,7 +19,10 @@
 // sent at once, on a goroutine of its own, and the DoFn goes on; what has been
 // acknowledged meanwhile is emitted with the next row. Requests and bytes in
 // flight are bounded for the process. Their order means nothing: sequences order
-// the rows.
+// the rows. They are packed as they come, and sent as they were packed: see packed.go.
+//
+// A row's way: bundle.go gathers it, send.go sends its request and waits for it, deliver.go
+// tries until it has come to rest, try.go appends once, outcome.go tells what that came to.
 //
 // # Streams
 //

@@ -56,11 +56,11 @@ func (c packedCodec) Marshal(v any) (mem.BufferSlice, error) {
 	data := r.GetProtoRows()
 	packed := data.GetRows().GetSerializedRows()[0]
 	size, described := 1+protowire.SizeBytes(len(packed)), 0 // all tags are of one byte
-	if data.WriterSchema != nil {
-		described = proto.Size(data.WriterSchema)
+	if data.GetWriterSchema() != nil {
+		described = proto.Size(data.GetWriterSchema())
 		size += 1 + protowire.SizeBytes(described)
 	}
-	room := 1 + protowire.SizeBytes(len(r.WriteStream)) + 1 + protowire.SizeBytes(len(r.TraceId)) + 1 + protowire.SizeBytes(size)
+	room := 1 + protowire.SizeBytes(len(r.GetWriteStream())) + 1 + protowire.SizeBytes(len(r.GetTraceId())) + 1 + protowire.SizeBytes(size)
 	if len(packed) > fewBytes {
 		room -= len(packed)
 	}
@@ -70,10 +70,10 @@ func (c packedCodec) Marshal(v any) (mem.BufferSlice, error) {
 	}
 	head = protowire.AppendTag(head, protoRowsField, protowire.BytesType)
 	head = protowire.AppendVarint(head, uint64(size))
-	if data.WriterSchema != nil {
+	if data.GetWriterSchema() != nil {
 		head = protowire.AppendTag(head, writerSchemaField, protowire.BytesType)
 		head = protowire.AppendVarint(head, uint64(described))
-		if head, err = (proto.MarshalOptions{UseCachedSize: true}).MarshalAppend(head, data.WriterSchema); err != nil {
+		if head, err = (proto.MarshalOptions{UseCachedSize: true}).MarshalAppend(head, data.GetWriterSchema()); err != nil {
 			return nil, err
 		}
 	}
@@ -87,20 +87,20 @@ func (c packedCodec) Marshal(v any) (mem.BufferSlice, error) {
 
 // appendRest encodes what is in a request besides its rows and their schema.
 func appendRest(b []byte, r *storagepb.AppendRowsRequest) ([]byte, error) {
-	if r.WriteStream != "" {
+	if r.GetWriteStream() != "" {
 		b = protowire.AppendTag(b, writeStreamField, protowire.BytesType)
-		b = protowire.AppendString(b, r.WriteStream)
+		b = protowire.AppendString(b, r.GetWriteStream())
 	}
-	if r.TraceId != "" {
+	if r.GetTraceId() != "" {
 		b = protowire.AppendTag(b, traceIDField, protowire.BytesType)
-		b = protowire.AppendString(b, r.TraceId)
+		b = protowire.AppendString(b, r.GetTraceId())
 	}
-	if r.Offset == nil && r.ClientStats == nil && len(r.MissingValueInterpretations) == 0 && r.DefaultMissingValueInterpretation == 0 {
+	if r.GetOffset() == nil && r.GetClientStats() == nil && len(r.GetMissingValueInterpretations()) == 0 && r.GetDefaultMissingValueInterpretation() == 0 {
 		return b, nil // as always: the writer asks for none of these
 	}
 	return proto.MarshalOptions{}.MarshalAppend(b, &storagepb.AppendRowsRequest{
-		Offset: r.Offset, ClientStats: r.ClientStats,
-		MissingValueInterpretations: r.MissingValueInterpretations, DefaultMissingValueInterpretation: r.DefaultMissingValueInterpretation,
+		Offset: r.GetOffset(), ClientStats: r.GetClientStats(),
+		MissingValueInterpretations: r.GetMissingValueInterpretations(), DefaultMissingValueInterpretation: r.GetDefaultMissingValueInterpretation(),
 	})
 }
 

@@ -35,7 +35,7 @@ func TestPackedCodec(t *testing.T) {
 				want.GetProtoRows().WriterSchema, sent.GetProtoRows().WriterSchema = nil, nil
 			}
 			if rapid.Bool().Draw(t, "bare") {
-				want, sent = &storagepb.AppendRowsRequest{Rows: want.Rows}, &storagepb.AppendRowsRequest{Rows: sent.Rows}
+				want, sent = &storagepb.AppendRowsRequest{Rows: want.GetRows()}, &storagepb.AppendRowsRequest{Rows: sent.GetRows()}
 			}
 			buffers, err := packedCodec{encoding.GetCodecV2("proto")}.Marshal(sent)
 			if err != nil {
