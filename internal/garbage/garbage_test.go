@@ -1,6 +1,7 @@
 package garbage
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"runtime"
@@ -30,7 +31,7 @@ func TestAllow(t *testing.T) {
 	const name = "BEAMCDC_GARBAGE_TEST"
 	if os.Getenv(name) != "" {
 		Allow(64 << 20)
-		os.Stdout.WriteString(strings.Join(follow(), ",") + "\n")
+		fmt.Println(strings.Join(follow(), ","))
 		return
 	}
 	t.Parallel()
