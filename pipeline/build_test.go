@@ -22,6 +22,7 @@ import (
 
 	"beamcdc/emulator"
 	"beamcdc/internal/counters"
+	"beamcdc/internal/prism"
 	"beamcdc/transforms/deadletter"
 	"beamcdc/transforms/pubsubsource"
 )
@@ -30,6 +31,7 @@ func TestMain(m *testing.M) {
 	if err := counters.Enable(); err != nil {
 		panic(err)
 	}
+	prism.Prepare()
 	ptest.Main(m)
 }
 

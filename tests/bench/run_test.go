@@ -17,6 +17,7 @@ import (
 
 	"beamcdc/internal/counters"
 	"beamcdc/internal/garbage"
+	"beamcdc/internal/prism"
 	"beamcdc/pipeline"
 	"beamcdc/schemas/table"
 	"beamcdc/tests/internal/counting"
@@ -127,8 +128,7 @@ func (w *world) runAt(tb testing.TB, g graph, messages, rate int, acked func(i i
 	ended, counted := make(chan error, 1), counters.Now()
 	start, before := time.Now(), cpuTime()
 	go func() {
-		_, err := beam.Run(context.Background(), "prism", p)
-		ended <- err
+		ended <- prism.Run(context.Background(), prism.Runner, p)
 	}()
 	select {
 	case <-server.Done():

@@ -14,6 +14,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"beamcdc/internal/counters"
+	"beamcdc/internal/prism"
 	"beamcdc/pipeline"
 	"beamcdc/schemas/table"
 	"beamcdc/tests/internal/counting"
@@ -83,8 +84,7 @@ func runScenario(s *settings, sc scenario, w io.Writer) (*result, error) {
 	say(w, "\n%s, from %s:\n", sc.name, take.start.UTC().Format("15:04:05"))
 	go take.run()
 	go func() {
-		_, err := beam.Run(context.Background(), "prism", p)
-		ended <- err
+		ended <- prism.Run(context.Background(), prism.Runner, p)
 	}()
 	if err := r.publish(s, server, bigquery, take, ended); err != nil {
 		take.stop()

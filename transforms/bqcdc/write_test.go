@@ -20,13 +20,17 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"beamcdc/internal/prism"
 	"beamcdc/schemas/change"
 	"beamcdc/schemas/rowproto"
 	"beamcdc/schemas/table"
 	"beamcdc/transforms/deadletter"
 )
 
-func TestMain(m *testing.M) { ptest.Main(m) }
+func TestMain(m *testing.M) {
+	prism.Prepare()
+	ptest.Main(m)
+}
 
 func init() {
 	register.Function3x0(makeRow)

@@ -14,9 +14,9 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/core/runtime/exec/optimized" // calls of common signatures without reflection
-	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"               // the runner
 
 	"beamcdc/internal/counters"
+	"beamcdc/internal/prism"
 	"beamcdc/pipeline"
 	"beamcdc/transforms/pubsubsource"
 )
@@ -37,7 +37,7 @@ type Job struct {
 
 // Start builds the graph and runs it. Beam must be initialized, the options valid
 // and checked. A process runs one job at a time.
-func Start(o pipeline.Options) *Job { return StartOn("prism", o) }
+func Start(o pipeline.Options) *Job { return StartOn(prism.Runner, o) }
 
 // StartOn is [Start] on a runner of this name in another process, whose workers are
 // in this one: what Beam calls loopback.
@@ -85,7 +85,7 @@ func (j *Job) run(runner string, p *beam.Pipeline) {
 		return
 	}
 	restore := setTemporary(directory)
-	_, err = beam.Run(context.Background(), runner, p)
+	err = prism.Run(context.Background(), runner, p)
 	restore()
 	_ = os.RemoveAll(directory) // what can't be removed is the system's to clean up
 
