@@ -110,9 +110,12 @@ func newCatalog(ctx context.Context, c Config) (*Catalog, error) {
 }
 
 func (c *Catalog) entry(name table.Name) *entry {
+	var room [128]byte
+	key := append(append(append(room[:0], name.Project...), '.'), name.Dataset...)
+	key = append(append(key, '.'), name.Table...) // as its String, in no memory of its own
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.tables[name.String()]
+	return c.tables[string(key)]
 }
 
 // fresh reports whether the table was read less than RefreshEvery ago.

@@ -134,6 +134,26 @@ func destination(t *testing.T, c *Catalog, source string) (*Destination, error) 
 	return c.Destination(t.Context(), m)
 }
 
+// Each bundle asks for all of its tables, and for what each row's error means.
+func TestDestination_known(t *testing.T) {
+	s := newServer(t, ordersRule)
+	s.config.CreateTables = true
+	c := s.open(t)
+	m, _ := c.Route("public.orders")
+	want, err := c.Destination(t.Context(), m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	allocations := testing.AllocsPerRun(100, func() {
+		if d, err := c.Destination(t.Context(), m); d != want || err != nil || IsPermanent(err) {
+			t.Errorf("%v, %v, want the same as before", d, err)
+		}
+	})
+	if allocations != 0 {
+		t.Errorf("a known table costs %v allocations", allocations)
+	}
+}
+
 // What is missing is created, dataset and all, as the rule says; the key decides
 // the clustering.
 func TestDestination_creates(t *testing.T) {

@@ -30,8 +30,8 @@ func (e *Error) Unwrap() error { return e.Err }
 // IsPermanent reports whether err comes from a catalog and no repetition will
 // help. An error that is not a catalog's is not permanent.
 func IsPermanent(err error) bool {
-	e := new(Error)
-	return errors.As(err, &e) && e.Permanent
+	e, ok := errors.AsType[*Error](err)
+	return ok && e.Permanent
 }
 
 // permanently returns an Error that no repetition helps.

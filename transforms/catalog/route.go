@@ -26,6 +26,15 @@ func (c *Catalog) Destination(ctx context.Context, m Match) (*Destination, error
 	if m.Err != nil {
 		return nil, &Error{Permanent: true, Err: m.Err}
 	}
+	// Each bundle asks for all of its tables: what is known costs no memory.
+	if e := c.entry(m.Name); e != nil && e.rule == m.Rule && e.destination != nil {
+		return e.destination, e.err
+	}
+	return c.ask(ctx, m)
+}
+
+// ask is Destination for a table that has to be read, perhaps.
+func (c *Catalog) ask(ctx context.Context, m Match) (*Destination, error) {
 	return c.find(ctx, m, func(e *entry) bool {
 		undeclared := errors.Is(e.err, errUndeclared) && len(m.Declared) > 0 // this message names it
 		return e.destination != nil || c.fresh(e) && !undeclared
