@@ -3,6 +3,8 @@ package bench
 import (
 	"context"
 	"fmt"
+	"strconv"
+	"strings"
 	"testing"
 
 	"cloud.google.com/go/bigquery/storage/managedwriter"
@@ -40,6 +42,67 @@ func BenchmarkWrite(b *testing.B) {
 			})
 		}
 	}
+}
+
+// BenchmarkWriteTables is BenchmarkWrite where a bundle has few rows for each of many
+// tables, as many bundles of a job of many tables have: what of the cost is each request's
+// in managedwriter, too, is told from what is ours. Bare managedwriter has the same rows in
+// the same requests, on streams that share connections.
+//
+//	go test -run='^$' -bench=WriteTables$ -benchtime=20x ./tests/bench
+func BenchmarkWriteTables(b *testing.B) {
+	for _, tables := range []int{100, 2000} {
+		b.Run(strconv.Itoa(tables)+"_tables", func(b *testing.B) {
+			w := newTablesTurns(b, tables, 4)
+			for b.Loop() {
+				w.round(b)
+			}
+			b.ReportMetric(median(ratios(w.elapsed[1], w.elapsed[0])), "rate/bare")
+			b.ReportMetric(median(w.ratios(1, 0)), "per-cpu/bare")
+			b.ReportMetric(median(w.took[0])/float64(w.requests)*1e6, "cpu-µs/request")
+			b.ReportMetric(median(w.took[1])/float64(w.requests)*1e6, "bare-cpu-µs/request")
+			b.ReportMetric(float64(w.rows)/float64(w.requests), "rows/request")
+			b.ReportMetric(0, "ns/op")
+		})
+	}
+}
+
+// tablesTurns are ours and bare managedwriter, with many tables.
+type tablesTurns struct {
+	*turns
+	rows, requests int // of a turn
+}
+
+// newTablesTurns has turns of so many bundles, each of as many rows as the worker path's.
+func newTablesTurns(tb testing.TB, tables, bundles int) *tablesTurns {
+	tb.Helper()
+	s := shapeOf(fmt.Sprintf("30_columns_%d_tables", tables))
+	w := newWorker(tb, &s, counts)
+	rows := w.encode(s.messages(bundleMessages, 1<<30))
+	byTable := make(map[string][][]byte)
+	for i := range rows {
+		byTable[rows[i].Table] = append(byTable[rows[i].Table], rows[i].Data)
+	}
+	if len(byTable) != tables {
+		tb.Fatalf("the rows are of %d tables, want %d", len(byTable), tables)
+	}
+	client := newBareClient(tb, w.grpcAddr, managedwriter.WithMultiplexing())
+	var all []*bare
+	for name, data := range byTable {
+		table := name[strings.LastIndexByte(name, '.')+1:]
+		all = append(all, &bare{stream: newBareStream(tb, client, &s, table), requests: [][][]byte{data}})
+	}
+	t := &tablesTurns{rows: bundles * len(rows), requests: bundles * tables}
+	t.turns = takeTurns(
+		repeat(bundles, func() error { w.writeRows(rows, len(rows)); return nil }),
+		repeat(bundles, func() error { return writeAll(tb.Context(), all) }),
+	)
+	for _, do := range t.does { // connects
+		if err := do(); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	return t
 }
 
 // writeTurns are ours and bare managedwriter.
@@ -86,28 +149,43 @@ type bare struct {
 
 func newBare(tb testing.TB, s *shape, grpcAddr string) *bare {
 	tb.Helper()
-	client, err := managedwriter.NewClient(tb.Context(), project, option.WithEndpoint(grpcAddr), option.WithoutAuthentication(),
-		option.WithTelemetryDisabled(), option.WithGRPCDialOption(grpc.WithTransportCredentials(insecure.NewCredentials())))
+	return &bare{stream: newBareStream(tb, newBareClient(tb, grpcAddr), s, "t0")}
+}
+
+func newBareClient(tb testing.TB, grpcAddr string, options ...option.ClientOption) *managedwriter.Client {
+	tb.Helper()
+	client, err := managedwriter.NewClient(tb.Context(), project, append(options, option.WithEndpoint(grpcAddr), option.WithoutAuthentication(),
+		option.WithTelemetryDisabled(), option.WithGRPCDialOption(grpc.WithTransportCredentials(insecure.NewCredentials())))...)
 	if err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() { _ = client.Close() })
+	return client
+}
+
+func newBareStream(tb testing.TB, client *managedwriter.Client, s *shape, table string) *managedwriter.ManagedStream {
+	tb.Helper()
 	stream, err := client.NewManagedStream(tb.Context(), managedwriter.WithSchemaDescriptor(newCodec(tb, s.config()).plan.Descriptor()),
-		managedwriter.WithDestinationTable(managedwriter.TableParentFromParts(project, "shop", "t0")), managedwriter.EnableWriteRetries(true))
+		managedwriter.WithDestinationTable(managedwriter.TableParentFromParts(project, "shop", table)), managedwriter.EnableWriteRetries(true))
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return &bare{stream: stream}
+	return stream
 }
 
-func (b *bare) write(ctx context.Context) error {
-	results := make([]*managedwriter.AppendResult, 0, len(b.requests))
-	for _, rows := range b.requests {
-		r, err := b.stream.AppendRows(ctx, rows)
-		if err != nil {
-			return err
+func (b *bare) write(ctx context.Context) error { return writeAll(ctx, []*bare{b}) }
+
+// writeAll sends all requests, and then waits for their answers.
+func writeAll(ctx context.Context, all []*bare) error {
+	var results []*managedwriter.AppendResult
+	for _, b := range all {
+		for _, rows := range b.requests {
+			r, err := b.stream.AppendRows(ctx, rows)
+			if err != nil {
+				return err
+			}
+			results = append(results, r)
 		}
-		results = append(results, r)
 	}
 	for _, r := range results {
 		if _, err := r.GetResult(ctx); err != nil {
@@ -131,6 +209,9 @@ func TestWrite(t *testing.T) {
 		}
 	}
 }
+
+// TestWriteTables has one turn of bare managedwriter and one of ours, for the same reason.
+func TestWriteTables(t *testing.T) { newTablesTurns(t, 100, 1) }
 
 func dataOf(rows []change.Row) (data [][]byte) {
 	for i := range rows {
