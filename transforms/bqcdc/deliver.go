@@ -76,7 +76,7 @@ func (d *delivery) again(o outcome, rows ...[]pending) {
 // wait leaves rows to wait aside.
 func (d *delivery) wait(rows ...pending) {
 	for i := range rows {
-		d.result.waiting = append(d.result.waiting, rows[i].rowOf(d.request.key))
+		d.result.waiting = append(d.result.waiting, d.request.rowOf(&rows[i]))
 	}
 }
 

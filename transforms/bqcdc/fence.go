@@ -84,10 +84,11 @@ func (d *delivery) behind(ctx context.Context, rows []pending) (others, below []
 		if below == nil { // the request's own slice is not written to
 			others = append(make([]pending, 0, len(rows)), rows[:i]...)
 		}
-		if p.data, err = deleteOf(d.request.schema.plan, p.fenced.key, fence.Truncated); err != nil {
+		data, err := deleteOf(d.request.schema.plan, p.fenced.key, fence.Truncated)
+		if err != nil {
 			return nil, nil, fmt.Errorf("deleting a row that was truncated from table %s: %w", key.table, err)
 		}
-		p.kind, p.fenced = change.Delete, raised
+		p.remake(data)
 		below = append(below, p)
 	}
 	return others, below, nil

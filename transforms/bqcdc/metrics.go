@@ -127,15 +127,17 @@ func (f *figures) count(ctx context.Context, r *result) {
 			}
 			of := &by[typeIndex(row.kind)]
 			of.acknowledged++
-			of.superseded += int64(row.superseded)
-			bytes += int64(len(row.data))
-			bytesSaved += int64(row.supersededBytes)
-			if row.message.Replays > 0 {
-				continue
+			bytes += int64(row.size)
+			if few := row.rare; few != nil {
+				of.superseded += int64(few.superseded)
+				bytesSaved += int64(few.supersededBytes)
+				if few.replays > 0 {
+					continue
+				}
 			}
 			// Clocks of other machines may be ahead of this one.
-			if published := row.message.PublishTime; !published.IsZero() {
-				lags.publish.Add(ctx, f.publishLag, max(0, at.Sub(published).Milliseconds()))
+			if row.published != 0 {
+				lags.publish.Add(ctx, f.publishLag, max(0, at.UnixNano()-row.published)/int64(time.Millisecond))
 			}
 			if row.committed != 0 {
 				lags.commit.Add(ctx, f.commitLag, max(0, at.UnixMilli()-row.committed))
@@ -147,9 +149,10 @@ func (f *figures) count(ctx context.Context, r *result) {
 	for i := range r.rejected {
 		row := &r.rejected[i]
 		of := &by[typeIndex(row.kind)]
+		few := row.rarely()
 		of.rejected++
-		of.superseded += int64(row.superseded)
-		bytesSaved += int64(row.supersededBytes)
+		of.superseded += int64(few.superseded)
+		bytesSaved += int64(few.supersededBytes)
 	}
 	var rejected, superseded int64
 	for t := range by {

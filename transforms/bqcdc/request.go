@@ -23,32 +23,6 @@ const (
 	reasonNoSequence    = "missing_sequence" // nothing orders it
 )
 
-// pending is a row that has not come to rest: what is still needed of a
-// change.Row, which is twice as large, with its event time.
-type pending struct {
-	message         change.Message
-	committed       int64   // the source's commit time, in milliseconds of Unix time; 0 when unknown
-	fenced          *fenced // nil but of an UPSERT of a table, or a row of a view, with a fence, and what became of it
-	superseded      uint64
-	supersededBytes uint64
-	data            []byte // among its request's packed rows, or elsewhere
-	at              beam.EventTime
-	receipts        []change.Receipt
-	kind            change.Type
-}
-
-func newPending(row *change.Row, at beam.EventTime) pending {
-	var committed int64
-	if !row.CommitTime.IsZero() {
-		committed = row.CommitTime.UnixMilli()
-	}
-	return pending{
-		committed: committed,
-		data:      row.Data, message: row.Message, receipts: row.Receipts,
-		superseded: row.Superseded, supersededBytes: row.SupersededBytes, at: at, kind: row.Type,
-	}
-}
-
 // rejection is a row that can't be written, and why.
 type rejection struct {
 	pending
@@ -61,6 +35,7 @@ type request struct {
 	schema *schema
 	rows   []pending
 	packed []byte // the rows, as they are sent
+	some   bool   // the rows are only some of the packed ones
 	bytes  int    // encoded, framing and descriptor included
 	memory int    // about what it holds, messages included
 	data   int    // the sum of the rows' lengths
@@ -73,7 +48,7 @@ func newRequest(key streamKey, s *schema) *request {
 
 // isAll reports whether rows are all of the request, as they were packed.
 func (r *request) isAll(rows []pending) bool {
-	return len(r.packed) > 0 && len(rows) == len(r.rows) && &rows[0] == &r.rows[0]
+	return !r.some && len(r.packed) > 0 && len(rows) == len(r.rows) && &rows[0] == &r.rows[0]
 }
 
 // pack returns rows as they are sent.
@@ -83,11 +58,11 @@ func (r *request) pack(rows []pending) []byte {
 	}
 	n := 0
 	for i := range rows {
-		n += framedSize(len(rows[i].data))
+		n += framedSize(int(rows[i].size))
 	}
 	packed := make([]byte, 0, n)
 	for i := range rows {
-		packed = appendPacked(packed, rows[i].data)
+		packed = appendPacked(packed, r.bytesOf(&rows[i]))
 	}
 	return packed
 }
@@ -165,14 +140,13 @@ func ready(descriptor *descriptorpb.DescriptorProto) *descriptorpb.DescriptorPro
 func dataBytes(rows []pending) int {
 	n := 0
 	for i := range rows {
-		n += len(rows[i].data)
+		n += int(rows[i].size)
 	}
 	return n
 }
 
-// A pending row is some 200 bytes, a request may have ten thousands of them, and
-// growing a slice to that costs more than encoding the request. So a request makes
-// room for as many rows as the stream's before it had, and large slices are used again;
+// A request may have ten thousands of pending rows, and growing a slice to that costs
+// more than encoding the request. So a request makes room for as many rows as the stream's before it had, and large slices are used again;
 // those of few rows, of which a job of many tables has many, begin small.
 const manyRows = 64
 
@@ -187,10 +161,10 @@ func (r *request) push(row *change.Row, at beam.EventTime, size int, f *fenced) 
 		r.packed = morePacked(r.packed, size, int(r.schema.latest.packed.Load()))
 	}
 	r.packed = appendPacked(r.packed, row.Data)
-	p := newPending(row, at)
-	end := len(r.packed)
-	p.data, p.fenced = r.packed[end-len(row.Data):end:end], f
-	r.rows = append(r.rows, p)
+	r.rows = append(r.rows, pending{})
+	p := &r.rows[len(r.rows)-1]
+	p.keep(row, at)
+	p.start, p.size, p.fenced = uint32(len(r.packed)-len(row.Data)), uint32(len(row.Data)), f
 	r.bytes += size
 	r.data += len(row.Data)
 	r.memory += memoryOf(row)
@@ -216,7 +190,7 @@ func (r *request) grow() {
 
 // memoryOf is about what a row holds. Its message may be shared with others.
 func memoryOf(row *change.Row) int {
-	const fixed, receipt = 200, 16
+	const fixed, receipt = 200, 16 // pending, and the message's ID and key
 	return fixed + len(row.Data) + len(row.Message.Data) + receipt*len(row.Receipts)
 }
 

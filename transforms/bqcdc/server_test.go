@@ -270,15 +270,15 @@ func write(tb testing.TB, w *writer, rows ...change.Row) (outcomeOf, error) {
 	take := func(r *result) {
 		for _, rows := range r.acknowledged {
 			for _, p := range rows {
-				got.acknowledged = append(got.acknowledged, p.message.ID)
+				got.acknowledged = append(got.acknowledged, p.id)
 			}
 		}
 		for _, x := range r.rejected {
-			if _, twice := got.rejected[x.message.ID]; twice {
-				tb.Errorf("row %.20s was rejected twice", x.message.ID)
+			if _, twice := got.rejected[x.id]; twice {
+				tb.Errorf("row %.20s was rejected twice", x.id)
 			}
-			got.rejected[x.message.ID] = x.reason
-			got.texts[x.message.ID] = x.text
+			got.rejected[x.id] = x.reason
+			got.texts[x.id] = x.text
 		}
 		for o, n := range r.repeats {
 			got.repeats[o] += n

@@ -67,9 +67,6 @@ func (b *bundle) behindView(row *change.Row, at beam.EventTime) (*change.Row, *f
 	return &moved, &fenced{view: row.Table, key: row.Key, sequence: row.Sequence}, nil
 }
 
-// pass makes a row one that a truncate has passed, of which nothing is left.
-func (p *pending) pass() { p.kind, p.fenced, p.data = change.Delete, raised, nil }
-
 // follow returns those of the acknowledged rows that rest: all, if the view's fence is
 // where it was. Else those above it are delivered again, to the table that is behind
 // the view now, as part of this delivery.
@@ -105,7 +102,7 @@ func (d *delivery) follow(ctx context.Context, view string, rows []pending) (res
 	if err != nil {
 		return rows, err
 	}
-	d.result.merge(w.deliver(ctx, &request{key: key, schema: s, rows: again}, true))
+	d.result.merge(w.deliver(ctx, &request{key: key, schema: s, rows: again, packed: d.request.packed, some: true}, true))
 	return rest, nil
 }
 
@@ -122,12 +119,4 @@ func (r *result) merge(o *result) {
 		r.repeats[i] += o.repeats[i]
 	}
 	r.err = o.err
-}
-
-// table returns the full name of the row's own table.
-func (p *pending) table(key streamKey) string {
-	if p.fenced != nil && p.fenced.view != "" {
-		return p.fenced.view
-	}
-	return key.table
 }

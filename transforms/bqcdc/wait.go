@@ -180,18 +180,3 @@ func (f *waitFn) write(ctx context.Context, all [][]byte, t *tried, take func(*r
 func (w *writer) waitPause() time.Duration {
 	return min(8*w.config.InitialBackoff, w.config.MaxBackoff)
 }
-
-// rowOf returns the row as it is to wait: what pending has left out, its bytes tell.
-func (p *pending) rowOf(key streamKey) change.Row {
-	row := change.Row{
-		Table: p.table(key), Schema: key.schema, Type: p.kind, Data: p.data, Message: p.message, Receipts: p.receipts,
-		Superseded: p.superseded, SupersededBytes: p.supersededBytes,
-	}
-	if p.committed != 0 {
-		row.CommitTime = time.UnixMilli(p.committed)
-	}
-	if p.fenced != nil {
-		row.Key, row.Sequence = p.fenced.key, p.fenced.sequence
-	}
-	return row
-}

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+	"unsafe"
 
 	"cloud.google.com/go/bigquery/storage/apiv1/storagepb"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -14,6 +15,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/passert"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/ptest"
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"google.golang.org/grpc/codes"
 
 	"beamcdc/schemas/change"
@@ -49,14 +51,14 @@ func begun(t *testing.T, w *writer, patient bool, rows ...change.Row) (acknowled
 	take := func(r *result) {
 		for _, rows := range r.acknowledged {
 			for _, p := range rows {
-				acknowledged = append(acknowledged, p.message.ID)
+				acknowledged = append(acknowledged, p.id)
 			}
 		}
 		for _, row := range r.waiting {
 			waiting = append(waiting, row.Message.ID)
 		}
 		for _, x := range r.rejected {
-			rejected = append(rejected, x.message.ID)
+			rejected = append(rejected, x.id)
 		}
 	}
 	for i := range rows {
@@ -182,17 +184,40 @@ func TestWaitFn_bounded(t *testing.T) {
 }
 
 // What is kept of a row is all that writing it takes.
-func TestPending_rowOf(t *testing.T) {
-	row := testRow("p.d.t", "1", 7)
-	row.Superseded, row.SupersededBytes, row.CommitTime = 3, 9, time.UnixMilli(1_700_000_000_123)
-	p := newPending(&row, 0)
-	kept := p.rowOf(streamKey{table: row.Table, schema: row.Schema})
-	read, err := change.ReadRow(change.AppendRow(nil, &kept))
-	if err != nil {
-		t.Fatal(err)
+func TestPending(t *testing.T) {
+	plain := testRow("p.d.t", "1", 7)
+	full := testRow("p.d.t", "another", 7)
+	full.Superseded, full.SupersededBytes, full.CommitTime = 3, 9, time.UnixMilli(1_700_000_000_123)
+	full.Message = change.Message{
+		ID: "m", Data: []byte("data"), Attributes: map[string]string{"a": "b"}, OrderingKey: "k",
+		PublishTime: time.Unix(1_700_000_000, 123_456_789).UTC(), Token: 5, Replays: 2, DataLeftOut: true,
 	}
-	again := newPending(&read, 0)
-	if diff := cmp.Diff(p, again, cmp.AllowUnexported(pending{}, change.Message{})); diff != "" {
-		t.Errorf("(-was +is):\n%s", diff)
+	full.Receipts = []change.Receipt{{Token: 5, Part: 1, Parts: 3}}
+	several, others, none := full, full, full
+	several.Receipts = []change.Receipt{{Token: 5, Part: 1, Parts: 3}, {Token: 6, Parts: 1}}
+	others.Receipts = []change.Receipt{{Token: 6, Part: 1, Parts: 2}}
+	none.Receipts = nil
+	rows := []change.Row{plain, full, several, others, none}
+	r := &request{key: streamKey{table: "p.d.t", schema: plain.Schema}, schema: &schema{}}
+	for i := range rows {
+		r.push(&rows[i], 0, framedSize(len(rows[i].Data)), nil)
+	}
+	for i := range rows {
+		want := rows[i]
+		want.Key, want.Sequence = nil, change.Sequence{} // its bytes tell
+		kept := r.rowOf(&r.rows[i])
+		if diff := cmp.Diff(want, kept, cmpopts.EquateEmpty(), cmp.AllowUnexported(change.Sequence{})); diff != "" {
+			t.Errorf("row %d (-was +is):\n%s", i, diff)
+		}
+		read, err := change.ReadRow(change.AppendRow(nil, &kept))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(newPending(&want, 0), newPending(&read, 0), cmp.AllowUnexported(pending{}, rare{}), cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("row %d (-was +is):\n%s", i, diff)
+		}
+	}
+	if size := unsafe.Sizeof(pending{}); size > 128 {
+		t.Errorf("a pending row has %d bytes, which each row costs", size)
 	}
 }

@@ -163,6 +163,7 @@ func emit(
 	ctx context.Context, w *writer, f *figures,
 	receipt func(beam.EventTime, change.Receipt), letter func(beam.EventTime, deadletter.Letter), wait func(beam.EventTime, string, []byte),
 ) func(*result) {
+	var rests []change.Receipt
 	return func(r *result) {
 		f.count(ctx, r)
 		for _, rows := range r.acknowledged {
@@ -170,9 +171,10 @@ func emit(
 				break
 			}
 			for i := range rows {
-				for _, rests := range rows[i].receipts {
-					if rests.Token != 0 {
-						receipt(rows[i].at, rests)
+				rests = rows[i].appendReceipts(rests[:0])
+				for _, rest := range rests {
+					if rest.Token != 0 {
+						receipt(rows[i].at, rest)
 					}
 				}
 			}
@@ -192,15 +194,15 @@ func emit(
 // when its letter does.
 func letterOf(x *rejection, stage string) deadletter.Letter {
 	l := deadletter.Letter{
-		Message: x.message, Stage: stage, Reason: x.reason, Error: x.text,
+		Message: x.message(), Stage: stage, Reason: x.reason, Error: x.text,
 		Table: x.table,
 	}
-	for _, r := range x.receipts {
+	for _, r := range x.appendReceipts(nil) {
 		if r.Token == 0 {
 			continue
 		}
 		l.Receipts = append(l.Receipts, r)
-		if r.Token == x.message.Token {
+		if r.Token == x.token {
 			l.Part = r.Part
 		}
 	}
