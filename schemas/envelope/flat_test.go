@@ -73,3 +73,29 @@ func TestDecode_flatFields(t *testing.T) {
 		}
 	}
 }
+
+// TestDecode_flatHeaders: what headers hold is JSON too, and is read before the row, which
+// is in its envelope here, and whose place must not be lost for it.
+func TestDecode_flatHeaders(t *testing.T) {
+	const data = `{"schema":{"type":"struct","fields":[{"type":"int32","field":"id"},{"type":"string","field":"a"},{"type":"int32","field":"n"},` +
+		`{"type":"string","field":"b"}]},"payload":{"id":1,"a":"first","n":2,"b":"last"}}`
+	m := change.Message{ID: "1", Data: []byte(data), Attributes: map[string]string{
+		"__op":    `{"schema":{"type":"string","optional":false},"payload":"u"}`,
+		"__table": `{"schema":{"type":"string","optional":false},"payload":"t"}`,
+		"__lsn":   `{"schema":{"type":"int64","optional":false},"payload":5}`,
+	}}
+	d, err := envelope.New(envelope.Options{Format: "debezium_flat", Epoch: 7})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 { // from the second on the schema is known
+		events, control, err := d.Decode(m, nil)
+		if err != nil || len(events) != 1 || control != "" {
+			t.Fatalf("%d events, control %q, error %v", len(events), control, err)
+		}
+		e := &events[0]
+		if got, want := describeKey(e.After), "id = int64 1, a = string \"first\", n = int64 2, b = string \"last\""; got != want || e.Table != "t" || e.Sequence.String() != "7/5/5/1" {
+			t.Errorf("table %q, sequence %q, after %s; want t, 7/5/5/1, %s", e.Table, e.Sequence, got, want)
+		}
+	}
+}

@@ -22,7 +22,8 @@ type Options struct {
 // Decoder decodes messages one after the other; it is for one goroutine.
 type Decoder struct {
 	captured.Reader
-	names Names
+	names     Names
+	attribute scan.Scanner // of what headers hold
 
 	// Of the message at hand.
 	row         captured.Image

@@ -18,13 +18,12 @@ func HasHeaders(m *change.Message) bool {
 }
 
 // headers reads the fields that add.headers has put into the message's
-// attributes. It leaves the Scanner where it is: what the row holds of the same
-// comes later, and wins.
+// attributes. It leaves the message's Scanner where it is, which a text that is checked
+// would take the tape from: what the row holds of the same comes later, and wins.
 func (d *Decoder) headers(m *change.Message) {
 	if len(m.Attributes) == 0 {
 		return
 	}
-	at := d.Scan.Cursor
 	for name, value := range m.Attributes {
 		// The names of Debezium's own headers begin with the default prefix too.
 		if field, ok := d.names.field(name); ok && !strings.HasPrefix(name, "__debezium.") {
@@ -32,22 +31,21 @@ func (d *Decoder) headers(m *change.Message) {
 			d.set(name, field, d.header(value))
 		}
 	}
-	d.Scan.Cursor = at
 }
 
 // header returns what a header holds: JSON, with a schema or without, or the
 // text itself.
 func (d *Decoder) header(value string) string {
 	text := scan.TrimSpace(value)
-	if text == "" || (text[0] != '"' && text[0] != '{' && text != "null") || d.Scan.Reset(text) != nil {
+	if text == "" || (text[0] != '"' && text[0] != '{' && text != "null") || d.attribute.Reset(text) != nil {
 		return value
 	}
-	raw := d.Scan.Value()
+	raw := d.attribute.Value()
 	if raw[0] == '{' {
 		raw = payloadOf(raw)
 	}
-	d.Scan.Walk(raw)
-	return d.Scan.Scalar()
+	d.attribute.Walk(raw)
+	return d.attribute.Scalar()
 }
 
 // payloadOf returns the payload of {"schema": …, "payload": …}, or the object
