@@ -91,8 +91,15 @@ func (f *directoryFn) FinishBundle(_ context.Context, emit func(beam.EventTime, 
 }
 
 // writeFile writes the letter to a temporary name, then gives it its own: a
-// reader sees a whole file or none, and a redelivered letter replaces itself alone.
+// reader sees a whole file or none, and a redelivered letter replaces itself alone; one
+// that comes without its data, whose message has ended, replaces none that may have it.
 func writeFile(directory string, l *Letter) (err error) {
+	path := filepath.Join(directory, fileName(l))
+	if l.Message.DataLeftOut {
+		if _, err := os.Stat(path); err == nil {
+			return nil
+		}
+	}
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
@@ -124,7 +131,7 @@ func writeFile(directory string, l *Letter) (err error) {
 	if err := file.Close(); err != nil {
 		return err
 	}
-	return os.Rename(file.Name(), filepath.Join(directory, fileName(l)))
+	return os.Rename(file.Name(), path)
 }
 
 func syncDirectory(directory string) error {

@@ -28,8 +28,9 @@ func Held(m *change.Message) bool {
 }
 
 // restore gives the letter of a row that came without its message's data what the
-// process holds. Where it holds none any more the message was given back to the source
-// and comes again, and so does its letter.
+// process holds. Where it holds none any more either the message was given back to the
+// source and comes again, and so does its letter; or it was acked, after its letter was
+// stored, and a bundle is repeated. Neither letter is replaced by this one.
 func restore(l *Letter) {
 	m := &l.Message
 	if m.Token == 0 || m.DataLeftOut || len(m.Data) > 0 {

@@ -3,8 +3,11 @@ package deadletter
 import (
 	"bytes"
 	"testing"
+	"time"
 
 	"beamcdc/schemas/change"
+	"beamcdc/schemas/rowproto"
+	"beamcdc/schemas/table"
 )
 
 // Not parallel: the holder is the process's.
@@ -47,6 +50,45 @@ func TestHeld(t *testing.T) {
 		new(sharing).complete(&l)
 		if string(l.Message.Data) != c.want || l.Message.DataLeftOut != c.out || l.Shared {
 			t.Errorf("%s: the letter has %q, left out: %v, shared: %v", c.name, l.Message.Data, l.Message.DataLeftOut, l.Shared)
+		}
+	}
+}
+
+// TestRestore_stored: a letter that is made once more when its message has ended has no
+// data, and leaves alone what was stored with them.
+func TestRestore_stored(t *testing.T) {
+	whole := Letter{Message: change.Message{ID: "9", Token: 7, Data: []byte("as it was published")}, Stage: "encode"}
+	late := Letter{Message: change.Message{ID: "9", Token: 7, DataLeftOut: true}, Stage: "encode"}
+	rule := TableRule("p.d.letters")
+	plan, err := rowproto.Compile(&table.Table{Name: table.Name{Project: "p", Dataset: "d", Table: "letters"}, Columns: rule.Columns, PrimaryKey: rule.PrimaryKey})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sequenceOf := func(l Letter) string {
+		rows, err := tableRows(&l, &protector{}, plan, time.Unix(0, 0))
+		if err != nil || len(rows) != 1 {
+			t.Fatalf("%d rows, %v", len(rows), err)
+		}
+		return rows[0].Sequence.Padded()
+	}
+	if with, without := sequenceOf(whole), sequenceOf(late); with <= without {
+		t.Errorf("the letter without data has sequence %s and replaces that with them, of %s", without, with)
+	}
+
+	for name, order := range map[string][]Letter{"first": {whole, late}, "last": {late, whole}, "alone": {late}} {
+		directory := t.TempDir()
+		for i := range order {
+			if err := writeFile(directory, &order[i]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		stored, err := ReadDirectory(directory)
+		want := string(whole.Message.Data)
+		if name == "alone" {
+			want = ""
+		}
+		if err != nil || len(stored) != 1 || string(stored[0].DataBase64) != want {
+			t.Errorf("with data %s: %+v, %v", name, stored, err)
 		}
 	}
 }

@@ -123,8 +123,9 @@ func (k *keeper) find(token uint64) ([]byte, bool) {
 }
 
 // sharing gives a letter the data that its row came without, and where a message's many
-// changes leave it out the first letter of the message in a bundle, where the process has it. The zero value is ready for use; each bundle begins
-// with it, since what a failed bundle stored may not be stored.
+// changes leave it out the first letter of the message in a bundle, where the process
+// has it. The zero value is ready for use; each bundle begins with it, since what a
+// failed bundle stored may not be stored.
 type sharing struct{ stored map[uint64]bool }
 
 func (s *sharing) complete(l *Letter) {

@@ -190,6 +190,11 @@ func itemRows(l *Letter, plan *rowproto.Plan, now time.Time) ([]change.Row, erro
 		if err != nil {
 			return nil, err
 		}
+		if l.Message.DataLeftOut {
+			// Who made the letter again when its message had ended doesn't replace what
+			// was stored with the data, see restore.
+			row.Sequence = change.NewSequence(0, 0, 0, 0)
+		}
 		row.Message.ID = l.Message.ID // no more of it: nobody makes a letter of a letter
 		if row.Data, err = plan.AppendUpsert(nil, columns, row.Sequence, rowproto.RowOptions{}); err != nil {
 			return nil, err
@@ -203,8 +208,8 @@ func itemRows(l *Letter, plan *rowproto.Plan, now time.Time) ([]change.Row, erro
 func newRow(plan *rowproto.Plan, kind change.Type, key []change.Column) (change.Row, error) {
 	row := change.Row{
 		Table: plan.Table().Name.String(), Schema: plan.Fingerprint(), Type: kind,
-		// Invariant 3. A letter has no place in the source's order: all are equal,
-		// and of equal sequences BigQuery keeps the row that came last.
+		// Invariant 3. A letter has no place in the source's order: all that have their
+		// data are equal, and of equal sequences BigQuery keeps the row that came last.
 		Sequence: change.NewSequence(0, 0, 0, 1),
 	}
 	var err error
