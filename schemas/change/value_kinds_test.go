@@ -2,6 +2,7 @@ package change_test
 
 import (
 	"math"
+	"reflect"
 	"testing"
 
 	"beamcdc/schemas/change"
@@ -60,5 +61,17 @@ func TestValue_accessors(t *testing.T) {
 	}
 	if change.Array(nil).Elems() != nil || change.Array([]change.Column{}).Elems() == nil {
 		t.Error("no elements and nil are not told apart")
+	}
+}
+
+// TestValue_words: a Value is three words, and can't be compared by mistake.
+func TestValue_words(t *testing.T) {
+	t.Parallel()
+	of := reflect.TypeFor[change.Value]()
+	if size, want := of.Size(), 3*reflect.TypeFor[uintptr]().Size(); size > want {
+		t.Errorf("a Value has %d bytes, want %d", size, want)
+	}
+	if of.Comparable() {
+		t.Error("== of Values compares where their texts are")
 	}
 }
