@@ -49,8 +49,9 @@ type memory struct {
 	credit int // how many more may be learned
 }
 
-// begin begins a text, after one in which so many names were known. It bounds what
-// learning costs: texts whose names are never the same learn few.
+// begin begins a text, after one in which so many names were known. Who learns much of
+// which little is known again is let learn less, down to none where nothing is: until
+// the memory is full and begins anew, with what it may learn at first.
 func (m *memory) begin(wereKnown int) {
 	if m.count >= mostKnown {
 		m.top, m.count = known{}, 0
@@ -58,7 +59,7 @@ func (m *memory) begin(wereKnown int) {
 	if m.credit == 0 && wereKnown == 0 && m.count == 0 {
 		m.credit = mostKnown // the first text
 	}
-	m.credit = min(m.credit+wereKnown/8, mostKnown)
+	m.credit = min(m.credit+(wereKnown+7)/8, mostKnown) // one at least: few names may be all that there are
 }
 
 // learn adds the name b[start:end], in its quotes, which is new where link tells, after
