@@ -1,7 +1,7 @@
 package scan
 
 import (
-	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -21,16 +21,21 @@ func TestMemory_begin(t *testing.T) {
 	}
 }
 
-// TestMemory_bounded: names that never come again take no more than a full memory.
+// TestMemory_bounded: a text of more names than are to be remembered, or of long ones,
+// takes no more than a full memory.
 func TestMemory_bounded(t *testing.T) {
 	t.Parallel()
-	var c checker
-	for i := range 4 * mostKnown {
-		if _, _, ok := c.value(fmt.Sprintf(`{"v":{"a%d":1,"b%d":2}}`, i, i)); !ok {
-			t.Fatal("refused")
+	for size, most := range map[int]int{8: mostKnown, longestName: 0} {
+		var c checker
+		text := names(3*mostKnown, `"x":1`)
+		if size == longestName {
+			text = `{"` + strings.Repeat("a", longestName) + `":1}`
 		}
-		if c.memory.count > mostKnown {
-			t.Fatalf("%d names are remembered", c.memory.count)
+		if _, _, ok := c.value(text); !ok {
+			t.Fatalf("%.50q is refused", text)
+		}
+		if c.memory.count > most {
+			t.Errorf("%d names of %.50q are remembered, want %d at most", c.memory.count, text, most)
 		}
 	}
 }
