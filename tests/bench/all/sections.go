@@ -25,7 +25,7 @@ var sections = []section{
 		{"go test -run=^$ -bench=Ratio ./schemas/envelope", "go test -run=^$ -bench=Ratio -benchtime=0.5s ./schemas/envelope", nil},
 	}},
 	{"write", "The write path", []command{
-		{"go test -run=^$ -bench=Write$ -benchtime=20x ./tests/bench", "go test -run=^$ -bench=Write$ -benchtime=10x ./tests/bench", nil},
+		{"go test -run=^$ -bench=Write -benchtime=20x ./tests/bench", "go test -run=^$ -bench=Write -benchtime=10x ./tests/bench", nil},
 	}},
 	{"worker", "The worker path", []command{
 		{"go test -run=^$ -bench=Worker -benchtime=20x -timeout=0 ./tests/bench", "go test -run=^$ -bench=Worker -benchtime=10x -timeout=0 ./tests/bench", &chart{
