@@ -97,17 +97,31 @@
 //
 //	-go_on -tables 113 -seed 20261208 -duration 11m -round 20000 -round_kills 30 -rate 500 -scale 0.05 -hold 8s -settle 6m
 //	    80,153 changes, 128 kills in 4 rounds, 17.7 minutes: all rows of 120 of 122 tables right,
-//	    histories and letters too. Open: six minutes after the last fault 23 messages of the first
+//	    histories and letters too. Six minutes after the last fault 23 messages of the first
 //	    round and 5 of the fourth were not acked, in a process that did nothing else; the one after it
 //	    acked them. A row of notes and one of ledger had older values after the second round, that of
 //	    notes after the third still. In another run the one message that stayed, until its process was
 //	    ended, was an update of ledger that waited for a value, of a row that was truncated later. So
-//	    all that is known to be wrong is of tables that are filled in; 6 runs of 10,000 to 40,000
+//	    all that was wrong is of tables that are filled in; 6 runs of 10,000 to 40,000
 //	    changes before and after it, one of the same seed, had neither
 //	-seed 778 -duration 0 -changes 1000 -kills 0 -round 12000 -round_kills 40 -rate 600 -scale 0.04 -hold 8s
 //	    at c02bccf, two of them at once: rows of docs and ledger had older values, and the counts of
 //	    the process that stopped were off by six; run again, with this program and with that of
-//	    98dc2a3, it had neither. Whether it is older than the tables and settings that came, is not known
+//	    98dc2a3, it had neither
+//
+// A cause of such findings is known since, and mended in 4a09243: on a busy machine Prism split
+// bundles of stages with state, and an update of the state was lost; internal/prism has it and
+// the test that loses one without the mend. Held changes that are forgotten aren't acked, a
+// journal of before completes with older values, and changes held twice count twice. That it
+// was the cause of these findings is likely and not shown: none was seen to happen, and they came
+// seldom. Since then, at 5ed5654, three at once, at a load of only 5 to 8:
+//
+//	-seed 778, twice, with the settings above
+//	    12,046 and 12,051 changes, 43 kills each: nothing wrong, counts of the stop included
+//	-seed 20261301, with the same settings
+//	    12,429 changes, 40 kills: nothing wrong; its stop took too long to be asked for counts
+//
+// The long one, and a load of 20 to 30, have not been run with it.
 //
 // That is not the whole of make chaos: its faults last ten times as long, and it takes an
 // hour at least, which has not been run.
