@@ -47,6 +47,9 @@ func (w *writer) deliver(ctx context.Context, r *request, patient bool) *result 
 			d.repeat(ctx, rows, st, response, o, err)
 		}
 	}
+	if len(d.result.waiting) > 0 {
+		d.result.packed = nil // their bytes are there
+	}
 	return &d.result
 }
 

@@ -57,6 +57,9 @@ func begun(t *testing.T, w *writer, patient bool, rows ...change.Row) (acknowled
 		for _, row := range r.waiting {
 			waiting = append(waiting, row.Message.ID)
 		}
+		if len(r.waiting) > 0 && r.packed != nil {
+			t.Error("the bytes of rows that wait are in memory that is used again")
+		}
 		for _, x := range r.rejected {
 			rejected = append(rejected, x.id)
 		}
