@@ -339,6 +339,9 @@ func (f *diffFlags) introduce(t *diff.Table, source diff.Source, say func(string
 	if why := source.Unhashed(); why != "" && f.file == "" {
 		say("rows are compared one by one: %s", why)
 	}
+	if names := t.OpenSpans(); len(names) > 0 {
+		say("of %s both forms count as equal in which Debezium sends an interval, as a number or as a text; -repair sends the text, unless the rule's column has `from: micros`", strings.Join(names, ", "))
+	}
 	if t.MaxStaleness > 0 {
 		say("the table has max_staleness: what BigQuery shows may be %s old", t.MaxStaleness)
 	}

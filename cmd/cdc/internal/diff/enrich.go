@@ -246,7 +246,11 @@ func NewEnrichedTable(source string, destination *table.Table, sourceColumns []s
 		t.Columns[i].Source = e.columns[e.find(t.Columns[i].Name)].source
 	}
 	for _, name := range sourceColumns {
-		t.inputs = append(t.inputs, Column{Column: table.Column{Name: name}, Source: name})
+		input := Column{Column: table.Column{Name: name}, Source: name}
+		if at := slices.IndexFunc(t.Columns, func(c Column) bool { return c.Source == name }); at >= 0 { // what its values are sent as
+			input.Type, input.From = t.Columns[at].Type, t.Columns[at].From
+		}
+		t.inputs = append(t.inputs, input)
 	}
 	return t, nil
 }

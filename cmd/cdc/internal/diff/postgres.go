@@ -32,6 +32,8 @@ type pgType struct {
 	element string // of an array: its elements' type, else ""
 	bits    int    // of bit(n)
 	binary  bool   // the column's collation orders texts by their bytes
+	// duration says that connectors send intervals as a number of microseconds.
+	duration bool
 }
 
 // OpenPostgres connects by a URL or a connection string, and libpq's environment
@@ -46,11 +48,7 @@ func OpenPostgres(ctx context.Context, dsn, name string) (*Postgres, error) {
 	if p.schema, p.name, found = strings.Cut(name, "."); !found {
 		p.schema, p.name = "public", name
 	}
-	p.sqlSource = sqlSource{
-		dialect: p.pgDialect(), from: pgQuote(p.schema) + "." + pgQuote(p.name), run: p.query,
-		selected: p.selects, value: func(c *Column, text []byte) change.Value { return pgValue(p.types[c.Source], string(text)) },
-		form: p.formOf, ordered: p.hasOrder,
-	}
+	p.sqlSource = p.source()
 	if err := p.describe(ctx); err != nil {
 		p.Close()
 		return nil, err
@@ -58,15 +56,29 @@ func OpenPostgres(ctx context.Context, dsn, name string) (*Postgres, error) {
 	return p, nil
 }
 
+// source returns what is PostgreSQL's of a source.
+func (p *Postgres) source() sqlSource {
+	return sqlSource{
+		dialect: p.pgDialect(), from: pgQuote(p.schema) + "." + pgQuote(p.name), run: p.query,
+		selected: p.selects, value: func(c *Column, text []byte) change.Value {
+			t := p.types[c.Source]
+			t.duration = c.sentAsDuration()
+			return pgValue(t, string(text))
+		},
+		form: p.formOf, ordered: p.hasOrder,
+	}
+}
+
 // Close ends the connections.
 func (p *Postgres) Close() { p.pool.Close() }
 
-// Use marks the columns that are bits.
+// Use marks the columns that are bits, and those that are intervals.
 func (p *Postgres) Use(t *Table) {
 	p.sqlSource.Use(t)
 	for i := range t.Columns {
 		typ := p.types[t.Columns[i].Source]
 		t.Columns[i].Bits = typ.name == "varbit" || typ.name == "bit"
+		t.Columns[i].Spans = typ.name == "interval" || typ.element == "interval"
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 // judges it.
 func pgValue(t pgType, text string) change.Value {
 	if t.element != "" {
-		if elements, ok := pgArray(pgType{name: t.element}, text); ok {
+		if elements, ok := pgArray(pgType{name: t.element, duration: t.duration}, text); ok {
 			return change.Array(elements)
 		}
 		return change.String(text)
@@ -59,6 +59,10 @@ func pgValue(t pgType, text string) change.Value {
 		x, y, ok := strings.Cut(strings.Trim(text, "()"), ",")
 		if ok {
 			return change.String("POINT(" + x + " " + y + ")")
+		}
+	case "interval":
+		if micros, ok := pgDuration(text); ok && t.duration {
+			return change.Interval(durationText(micros))
 		}
 	case "geometry", "geography": // PostGIS
 		if raw, err := hex.DecodeString(text); err == nil {

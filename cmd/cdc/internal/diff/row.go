@@ -66,7 +66,8 @@ func (t *Table) row(encoder *rowproto.Encoder, columns []change.Column) (Row, er
 	return r, nil
 }
 
-// Differing returns the names of the columns in which two encoded rows differ.
+// Differing returns the names of the columns in which a source's encoded row and BigQuery's
+// differ.
 func (t *Table) Differing(a, b *Row) []string {
 	var names []string
 	for i := range t.Columns {
@@ -77,7 +78,7 @@ func (t *Table) Differing(a, b *Row) []string {
 	return names
 }
 
-// same compares two encoded fields of the column.
+// same compares two encoded fields of the column, the source's and BigQuery's.
 func (c *Column) same(a, b []byte) bool {
 	switch {
 	case bytes.Equal(a, b):
@@ -92,6 +93,8 @@ func (c *Column) same(a, b []byte) bool {
 		return slices.EqualFunc(contents(a), contents(b), sameGeography)
 	case c.Type == table.Float64 && c.Mode != table.Repeated:
 		return sameFloat(a, b)
+	case c.Type == table.Interval && c.Spans:
+		return slices.EqualFunc(contents(a), contents(b), sameSpan)
 	case c.Bits:
 		x, y := contents(a), contents(b)
 		return len(x) == 1 && len(y) == 1 && bytes.Equal(bytes.TrimRight(x[0], "\x00"), bytes.TrimRight(y[0], "\x00"))

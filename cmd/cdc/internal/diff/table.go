@@ -42,6 +42,9 @@ type Column struct {
 	// Bits says that the source's are bits, of which connectors write the zero bytes
 	// at the high end or don't.
 	Bits bool
+	// Spans says that the source's are intervals, of which connectors send months, days and
+	// time, or one number for all.
+	Spans bool
 }
 
 // NewTable returns what to compare of a source's table with these columns. The
