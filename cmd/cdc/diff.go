@@ -45,6 +45,9 @@ makes a dead letter of. Exit status: 0 equal, 1 different, 2 trouble.
                   names, in which an empty field is NULL. Values mean what they mean in
                   messages without a schema
   -values         print the values that differ, too
+  -limit ROWS     print no more rows than these, and how many more there are. All of them
+                  count, and are repaired. 0 is no limit. Defaults to 100 in a table, and
+                  to 0 in json
   -output FORM    table, or json: one object a line. Defaults to table
   -recheck TIME   what differs is looked at again after this pause, twice, since source
                   and table move. 0 is for sources that rest. Defaults to 10s, or the
@@ -88,13 +91,16 @@ func (e *statusError) Error() string {
 
 func (e *statusError) Unwrap() error { return e.err }
 
+// rowsShown are the rows that a table has without -limit.
+const rowsShown = 100
+
 // diffFlags are what the user asks for.
 type diffFlags struct {
 	configuration                                *configured.Flags
 	table, source, file, output, topic, sequence string
 	values, repair                               bool
 	recheck                                      time.Duration
-	chunk                                        int
+	chunk, limit                                 int
 }
 
 func diffCommand(ctx context.Context, args []string, stdout, stderr io.Writer) error {
@@ -113,6 +119,7 @@ func diffCommand(ctx context.Context, args []string, stdout, stderr io.Writer) e
 	flags.BoolVar(&f.repair, "repair", false, "")
 	flags.DurationVar(&f.recheck, "recheck", -1, "")
 	flags.IntVar(&f.chunk, "chunk", 0, "")
+	flags.IntVar(&f.limit, "limit", -1, "")
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
 		_, err = io.WriteString(stdout, diffUsage)
@@ -131,6 +138,16 @@ func diffCommand(ctx context.Context, args []string, stdout, stderr io.Writer) e
 	}
 	if err := f.check(); err != nil {
 		return fmt.Errorf("%w: %w", errUsage, err)
+	}
+	given := false
+	flags.Visit(func(g *flag.Flag) { given = given || g.Name == "limit" })
+	switch {
+	case given && f.limit < 0:
+		return fmt.Errorf("%w: -limit is no number of rows", errUsage)
+	case !given && f.output == "json":
+		f.limit = 0
+	case !given:
+		f.limit = rowsShown
 	}
 	found, err := f.run(ctx, o, stdout, stderr)
 	switch {
@@ -193,6 +210,9 @@ func (f *diffFlags) run(ctx context.Context, o pipeline.Options, stdout, stderr 
 		return 0, fmt.Errorf("the rule of %s: %w", f.table, err)
 	}
 	t, err := diff.NewEnrichedTable(f.table, destination.Shown(), source.Columns(), steps)
+	if lacks, ok := errors.AsType[*diff.NoColumnError](err); ok && f.file != "" {
+		lacks.Source = f.file // it is the file that lacks it
+	}
 	if err != nil {
 		return 0, err
 	}
@@ -212,9 +232,9 @@ func (f *diffFlags) run(ctx context.Context, o pipeline.Options, stdout, stderr 
 	c.Options.Progress = func(p diff.Progress) {
 		switch {
 		case p.Looking > 0:
-			say("%d rows differ; looking again in %s", p.Looking, c.Recheck)
+			say("%s; looking again in %s", differ(p.Looking), c.Recheck)
 		case time.Since(told) > 5*time.Second:
-			say("%d rows compared, %d differ", p.Rows, p.Differences)
+			say("%s compared, %d differ", rows(p.Rows), p.Differences)
 			told = time.Now()
 		}
 	}
@@ -235,7 +255,7 @@ func (f *diffFlags) run(ctx context.Context, o pipeline.Options, stdout, stderr 
 		repairer.Settler, _ = source.(diff.Settler)
 		repairer.File, _ = source.(*diff.File)
 	}
-	printer := diff.Printer{Out: stdout, JSON: f.output == "json", Values: f.values}
+	printer := diff.Printer{Out: stdout, JSON: f.output == "json", Values: f.values, Limit: f.limit}
 	var found int64
 	repaired := 0
 	c.Found = func(ctx context.Context, differences []diff.Difference) error {
@@ -253,13 +273,31 @@ func (f *diffFlags) run(ctx context.Context, o pipeline.Options, stdout, stderr 
 		return err
 	}
 	p, err := c.Run(ctx)
+	if more := printer.Left(); more > 0 {
+		say("… and %s more, which -limit 0 prints too", rows(more))
+	}
 	if err == nil {
-		say("%d rows of %s compared with %v, %d rows read, %d differ", p.Rows, cmp.Or(f.file, f.table), t.Name, p.Read, found)
+		say("%s of %s compared with %v, %s read, %d differ", rows(p.Rows), cmp.Or(f.file, f.table), t.Name, rows(p.Read), found)
 	}
 	if f.repair {
-		say("%d rows published to %s", repaired, f.topic)
+		say("%s published to %s", rows(repaired), f.topic)
 	}
 	return found, err
+}
+
+// rows counts rows.
+func rows[N int | int64](n N) string {
+	if n == 1 {
+		return "1 row"
+	}
+	return fmt.Sprintf("%d rows", n)
+}
+
+func differ(n int) string {
+	if n == 1 {
+		return "1 row differs"
+	}
+	return rows(n) + " differ"
 }
 
 // destination returns the table that the rule is for, and completes -table.
@@ -277,9 +315,17 @@ func (f *diffFlags) destination(ctx context.Context, o pipeline.Options) (*catal
 	}
 	match, found := tables.Route(f.table)
 	if !found {
-		return nil, fmt.Errorf("no rule of the configuration is for %s", f.table)
+		return nil, noRule(f.table, tables)
 	}
 	return tables.Destination(ctx, match)
+}
+
+// noRule says that no rule is for a table, and which one may be meant.
+func noRule(name string, tables interface{ Nearest(source string) string }) error {
+	if near := tables.Nearest(name); near != "" {
+		return fmt.Errorf("no rule of the configuration is for %s; did you mean %s?", name, near)
+	}
+	return fmt.Errorf("no rule of the configuration is for %s", name)
 }
 
 // checkRepair says whether the pipeline gives what would be published the right

@@ -1,10 +1,14 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"beamcdc/internal/cdctest"
 )
 
 func TestDiff_badUsage(t *testing.T) {
@@ -49,5 +53,81 @@ func TestDiff_badUsage(t *testing.T) {
 		if code := run([]string{command, "-h"}, nil, &stdout, &stderr); code != 0 || !strings.HasPrefix(stdout.String(), "Usage: cdc "+command) {
 			t.Errorf("%s -h: exit status %d, %q", command, code, stdout.String())
 		}
+	}
+}
+
+// compared runs cdc diff of a file with d.items, of which BigQuery has no row.
+func compared(t *testing.T, name, rows string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	w := cdctest.Start(t, time.Date(2026, 3, 9, 9, 0, 0, 0, time.UTC), "d")
+	w.Run("CREATE TABLE d.items (id INT64, name STRING, PRIMARY KEY (id) NOT ENFORCED)")
+	config, file := filepath.Join(t.TempDir(), "pipeline.yaml"), filepath.Join(t.TempDir(), name)
+	text := "source: {subscription: projects/" + cdctest.Project + "/subscriptions/s}\ntables: [{source: public.items, destination: d.items}]\ndead_letters: {topic: projects/" + cdctest.Project + "/topics/t}\n"
+	for path, text := range map[string]string{config: text, file: rows} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var out, said strings.Builder
+	code = run(append([]string{"diff", "-config", config, "-file", file, "-recheck", "0s", "-bigquery_rest_endpoint", w.RESTAddr()}, args...), nil, &out, &said)
+	return code, out.String(), said.String()
+}
+
+// A table of many differences is cut, and says how many more there are; the count and the
+// exit status are of all.
+func TestDiff_limit(t *testing.T) {
+	var rows strings.Builder
+	for i := range 130 {
+		_, _ = fmt.Fprintf(&rows, `{"id":%d,"name":"a"}`+"\n", i)
+	}
+	for name, test := range map[string]struct {
+		args []string
+		want int
+		more string
+	}{
+		"a table":     {nil, 100, "… and 30 rows more"},
+		"of one less": {[]string{"-limit", "129"}, 129, "… and 1 row more"},
+		"all":         {[]string{"-limit", "0"}, 130, ""},
+		"json":        {[]string{"-output", "json"}, 130, ""},
+		"some json":   {[]string{"-output", "json", "-limit", "7"}, 7, "… and 123 rows more"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			code, stdout, stderr := compared(t, "rows.jsonl", rows.String(), test.args...)
+			if got := strings.Count(stdout, "\n"); code != 1 || got != test.want {
+				t.Errorf("exit status %d, %d lines, want 1 and %d: %s", code, got, test.want, stderr)
+			}
+			if !strings.Contains(stderr, test.more) || test.more == "" && strings.Contains(stderr, "more") || !strings.Contains(stderr, "130 differ") {
+				t.Errorf("standard error is %q, want %q", stderr, test.more)
+			}
+		})
+	}
+}
+
+// One row is no "1 rows".
+func TestDiff_oneRow(t *testing.T) {
+	code, _, stderr := compared(t, "rows.jsonl", `{"id":1,"name":"a"}`)
+	if code != 1 || !strings.Contains(stderr, "1 row of ") || !strings.Contains(stderr, "1 row read") || strings.Contains(stderr, "1 rows") {
+		t.Errorf("exit status %d, %q", code, stderr)
+	}
+}
+
+// What is misspelled or missing is named for what it is.
+func TestDiff_misnamed(t *testing.T) {
+	for name, test := range map[string]struct {
+		rows string
+		args []string
+		want string
+	}{
+		"a short name":  {"id,name\n1,a\n", []string{"-table", "items"}, "no rule of the configuration is for items; did you mean public.items?"},
+		"another table": {"id,name\n1,a\n", []string{"-table", "public.baskets"}, "no rule of the configuration is for public.baskets\n"},
+		"no key":        {"name\na\n", nil, "rows.csv has no column id, which is of the primary key of"},
+		"limit":         {"id\n1\n", []string{"-limit", "-1"}, "-limit"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			code, stdout, stderr := compared(t, "rows.csv", test.rows, test.args...)
+			if code != 2 || !strings.Contains(stderr, test.want) || stdout != "" {
+				t.Errorf("exit status %d, %q, want %q", code, stderr, test.want)
+			}
+		})
 	}
 }

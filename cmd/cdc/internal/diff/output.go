@@ -94,10 +94,21 @@ type Printer struct {
 	Out    io.Writer
 	JSON   bool // a JSON object a line, else a line for people
 	Values bool // with the values that differ
+	Limit  int  // print no more than these; 0 is no limit
+
+	printed, left int
 }
 
-// Print prints one.
+// Left is how many were not printed.
+func (p *Printer) Left() int { return p.left }
+
+// Print prints one, if it is within the limit.
 func (p *Printer) Print(t *Table, d *Difference) error {
+	if p.Limit > 0 && p.printed >= p.Limit {
+		p.left++
+		return nil
+	}
+	p.printed++
 	var line string
 	if p.JSON {
 		text, err := marshal(p.object(t, d))

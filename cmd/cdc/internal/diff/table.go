@@ -47,6 +47,16 @@ type Column struct {
 	Spans bool
 }
 
+// NoColumnError says that a source lacks a column of the primary key.
+type NoColumnError struct {
+	Source, Column string
+	Table          table.Name
+}
+
+func (e *NoColumnError) Error() string {
+	return fmt.Sprintf("%s has no column %s, which is of the primary key of %v", e.Source, e.Column, e.Table)
+}
+
 // NewTable returns what to compare of a source's table with these columns. The
 // destination is as the catalog knows it, with the hints of its rule.
 func NewTable(source string, destination *table.Table, sourceColumns []string) (*Table, error) {
@@ -78,7 +88,7 @@ func NewTable(source string, destination *table.Table, sourceColumns []string) (
 	for _, name := range destination.PrimaryKey {
 		i := slices.IndexFunc(t.Columns, func(c Column) bool { return strings.EqualFold(c.Name, name) })
 		if i < 0 {
-			return nil, fmt.Errorf("%s has no column %s, which is of the primary key of %v", source, name, t.Name)
+			return nil, &NoColumnError{Source: source, Column: name, Table: t.Name}
 		}
 		t.Columns[i].Key = true
 		t.Key = append(t.Key, i)
