@@ -22,6 +22,7 @@ type inspector struct {
 	tables  map[table.Name]*sampled
 
 	messages, changes, control, letters int
+	dead                                bool // the change at hand would be a dead letter; it is one, whatever else is wrong with it
 	problems                            []*problem
 	byPlace                             map[string]*problem
 }
@@ -113,7 +114,11 @@ func (i *inspector) inspect(m *change.Message) {
 	}
 	for k := range events {
 		i.changes++
+		i.dead = false
 		i.event(&events[k])
+		if i.dead {
+			i.letters++
+		}
 	}
 }
 
@@ -122,7 +127,7 @@ func (i *inspector) event(e *change.Event) {
 	match, ok := i.router.Route(e.Table)
 	switch {
 	case ok && match.Err != nil:
-		i.report(&e.Message, Fatal, about, "key: bad_destination", match.Err.Error(), "")
+		i.letter(e, about, "key: bad_destination", match.Err.Error(), "")
 		return
 	case ok:
 	case i.x.options.UnlistedTables == "filter":
@@ -132,7 +137,7 @@ func (i *inspector) event(e *change.Event) {
 		if rule := i.router.Nearest(e.Table); rule != "" {
 			near = fmt.Sprintf("; the closest rule is %q", rule)
 		}
-		i.report(&e.Message, Warning, about, "key: unlisted_table", "no rule matches this table"+near, "list it under tables, or set unlisted_tables: filter")
+		i.letter(e, about, "key: unlisted_table", "no rule matches this table"+near, "list it under tables, or set unlisted_tables: filter")
 		return
 	}
 	s := i.sampledOf(match)
@@ -141,7 +146,7 @@ func (i *inspector) event(e *change.Event) {
 	}
 	if e.Op == change.OpTruncate {
 		if s.rule.Truncates == "" || s.rule.Truncates == "reject" {
-			i.report(&e.Message, Warning, about, "truncate", "the source's table was truncated, which becomes a dead letter", "set the rule's truncates")
+			i.letter(e, about, "truncate", "the source's table was truncated, which becomes a dead letter", "set the rule's truncates")
 		}
 		return
 	}
@@ -178,7 +183,7 @@ func (i *inspector) order(s *sampled, e *change.Event, about string) (change.Seq
 	case s.sequence != nil:
 		sequence, err := s.sequence.Eval(e)
 		if err != nil {
-			i.report(&e.Message, Fatal, about, "key: bad_sequence", err.Error(), "mend the rule's sequence expression")
+			i.letter(e, about, "key: bad_sequence", err.Error(), "mend the rule's sequence expression")
 			return change.Sequence{}, false
 		}
 		return sequence, true
@@ -187,8 +192,8 @@ func (i *inspector) order(s *sampled, e *change.Event, about string) (change.Seq
 	case s.rule.MissingPositions == "arrival" || s.rule.Tombstones == "delete":
 		return change.Sequence{}, false
 	}
-	i.report(&e.Message, Fatal, about, "key: no_position", fmt.Sprintf("it has no position to order it by (%s)", clip(e.Position)),
-		"let the source send it (README's table of formats says how), or set the rule's sequence or missing_positions")
+	i.letter(e, about, "key: no_position", fmt.Sprintf("it has no position to order it by (%s)", clip(e.Position)),
+		"let the source send it (docs/sources.md says how, by format), or set the rule's sequence or missing_positions")
 	return change.Sequence{}, false
 }
 
@@ -227,8 +232,7 @@ func (i *inspector) value(e *change.Event, about, stage string, err error) {
 		i.report(&e.Message, Fatal, about, stage, err.Error(), "")
 		return
 	}
-	i.letters++
-	i.report(&e.Message, Warning, about, stage+": "+v.Reason+" "+v.Column, v.Error(), mends[v.Reason])
+	i.letter(e, about, stage+": "+v.Reason+" "+v.Column, v.Error(), mends[v.Reason])
 }
 
 // mends say what to do about a reason of dead letters.
@@ -240,6 +244,13 @@ var mends = map[string]string{
 	rowproto.ReasonMissingKey:    "let the source send the key's columns, or mend the rule's primary_key",
 	rowproto.ReasonNullRequired:  "make the column NULLABLE in BigQuery",
 	rowproto.ReasonBadValue:      "mend the column's type or from, or set bad_values",
+}
+
+// letter notes a change that would be a dead letter, for which it is counted once.
+// That is fatal only where most changes would be: findings tells.
+func (i *inspector) letter(e *change.Event, about, kind, text, mend string) {
+	i.dead = true
+	i.report(&e.Message, Warning, about, kind, text, mend)
 }
 
 // report notes a problem; what is of the same kind is counted.
