@@ -74,7 +74,7 @@ func (fn *ackFn) settle(ctx context.Context) {
 	var acked []*delivery
 	unknown := len(fn.batch)
 	if r := openReceiver(fn.Config); r != nil {
-		acked, unknown = r.complete(fn.batch)
+		acked, unknown = r.settle(fn.batch)
 	}
 	fn.batch = fn.batch[:0]
 	if len(acked) > 0 {

@@ -8,6 +8,15 @@
 // (invariant 1: acked means durable); until then the client library extends its
 // lease, and it counts against the bounds on what is outstanding.
 //
+// A message's way: gate.go lets it in once there is room, outstanding.go takes and queues it
+// as a delivery (delivery.go, queue.go), read.go emits it, ack.go brings its receipts back to
+// outstanding.go, which acks it, or gives it up. receiver.go is the subscription's streams from
+// start to close, receivers.go what this process receives, for bundles that come and go.
+//
+// A delivery's data stays here until its ack, since rows go without their messages' bytes:
+// package deadletter asks for it (its HoldBy), and is told when it has ended
+// (its Forget).
+//
 // # Life
 //
 // A subscription is received once a process, whatever the number of bundles: the

@@ -34,33 +34,3 @@ func init() {
 	counter("messages_returned", metric.Messages, "Deliveries given back unacked: lost by the runner, too old, or left at the end.",
 		func(c Counts) uint64 { return c.Returned })
 }
-
-// processCounts adds up what all receivers of the process count.
-func processCounts() Counts {
-	receivers.mu.Lock()
-	defer receivers.mu.Unlock()
-	all := receivers.past
-	for _, r := range receivers.open {
-		now := r.snapshot()
-		all.add(now)
-		all.Queued += now.Queued
-		all.Outstanding += now.Outstanding
-		all.OutstandingBytes += now.OutstandingBytes
-		if all.OldestTaken.IsZero() || !now.OldestTaken.IsZero() && now.OldestTaken.Before(all.OldestTaken) {
-			all.OldestTaken = now.OldestTaken
-		}
-	}
-	return all
-}
-
-// add adds what only grows.
-func (c *Counts) add(o Counts) {
-	c.Taken += o.Taken
-	c.TakenBytes += o.TakenBytes
-	c.Emitted += o.Emitted
-	c.Acked += o.Acked
-	c.Returned += o.Returned
-	c.Redelivered += o.Redelivered
-	c.UnknownReceipts += o.UnknownReceipts
-	c.Restarts += o.Restarts
-}

@@ -1,105 +1,175 @@
 package pubsubsource
 
 import (
-	"math/rand/v2"
-	"sync/atomic"
+	"context"
 	"time"
 
 	"cloud.google.com/go/pubsub/v2"
 
 	"beamcdc/schemas/change"
+	"beamcdc/transforms/deadletter"
 )
 
-// delivery is one delivery of a message, from its taking to its ack.
-type delivery struct {
-	message *pubsub.Message
-	token   uint64
-	size    int64
-	taken   time.Time
-	bundle  int64 // the bundle that emitted it; 0 while it is queued
-	rest    parts
-}
-
-// element is what goes into the pipeline.
-func (d *delivery) element() change.Message {
-	return change.Message{
-		ID:          d.message.ID,
-		Data:        d.message.Data,
-		Attributes:  d.message.Attributes,
-		OrderingKey: d.message.OrderingKey,
-		PublishTime: d.message.PublishTime,
-		Token:       d.token,
+// take is the client's callback: it queues the message and returns at once.
+func (r *receiver) take(_ context.Context, m *pubsub.Message) {
+	size := messageSize(m.Data, m.Attributes, m.OrderingKey)
+	r.gate.take(size)
+	r.mu.Lock()
+	if r.draining {
+		r.mu.Unlock()
+		m.Nack()
+		r.gate.unqueue(1, size)
+		r.gate.leave(1, size)
+		return
 	}
+	d := &delivery{message: m, token: newToken(), size: size, taken: time.Now()}
+	r.outstanding[d.token] = d
+	r.queue.push(d)
+	r.stats.Taken++
+	r.stats.TakenBytes += uint64(size)
+	if r.byID[m.ID]++; r.byID[m.ID] > 1 || m.DeliveryAttempt != nil && *m.DeliveryAttempt > 1 {
+		r.stats.Redelivered++
+	}
+	r.mu.Unlock()
+	r.signal()
 }
 
-// release lets go what isn't needed once the message is in the pipeline. Its data stays
-// until the ack: rows go without it, see [deadletter.Held].
-func (d *delivery) release() { d.message.Attributes = nil }
+// next moves up to so many queued messages to a bundle and appends them to dst.
+// It reports done when there will never be more, and why if that is an error.
+func (r *receiver) next(dst []*delivery, bundle int64, messages int) (_ []*delivery, done bool, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.err != nil {
+		return dst, true, r.err
+	}
+	r.bundle = bundle
+	before, bytes := r.queue.len(), int64(0)
+	for r.queue.len() > 0 && messages > 0 {
+		d := r.queue.pop()
+		bytes += d.size
+		if r.outstanding[d.token] != d {
+			continue // given up while it was queued
+		}
+		d.bundle = bundle
+		dst = append(dst, d)
+		r.stats.Emitted++
+		messages--
+	}
+	r.gate.unqueue(before-r.queue.len(), bytes)
+	return dst, r.draining && r.queue.len() == 0, nil
+}
 
-// lastToken starts anywhere: the runner may hand a restarted process receipts
-// that its predecessor gave the tokens for, and those must mean nothing here.
-var lastToken = func() *atomic.Uint64 {
-	var token atomic.Uint64
-	token.Store(rand.Uint64())
-	return &token
-}()
+// resume is told which bundle was the last that the runner committed. What later
+// bundles emitted is lost: the runner retries, or went back to a checkpoint. Those
+// messages are returned to Pub/Sub, which delivers them again.
+func (r *receiver) resume(committed int64) {
+	r.mu.Lock()
+	if r.bundle <= committed {
+		r.mu.Unlock()
+		return
+	}
+	lost := r.removeIf(func(d *delivery) bool { return d.bundle > committed })
+	r.bundle = committed
+	r.mu.Unlock()
+	r.giveBack(lost)
+}
 
-// newToken returns a number that no other delivery of this process has. It is
-// never 0, which stands for a delivery that the runner acks.
-func newToken() uint64 {
+// settle takes receipts, and acks and returns the deliveries that they complete.
+//
+// Invariant 1: a message is acked only once all its parts have come to rest.
+func (r *receiver) settle(receipts []change.Receipt) (complete []*delivery, unknown int) {
+	var bytes int64
+	r.mu.Lock()
+	for _, receipt := range receipts {
+		d := r.outstanding[receipt.Token]
+		if d == nil || receipt.Part >= receipt.Parts {
+			unknown++
+			continue
+		}
+		if d.rest.add(receipt.Part, receipt.Parts) {
+			r.remove(d)
+			bytes += d.size
+			complete = append(complete, d)
+		}
+	}
+	if len(complete) > 0 {
+		r.stats.Acked += uint64(len(complete))
+		r.stats.LastAcked = time.Now()
+	}
+	r.stats.UnknownReceipts += uint64(unknown)
+	r.mu.Unlock()
+	for _, d := range complete {
+		d.message.Ack()
+	}
+	r.gate.leave(len(complete), bytes)
+	return complete, unknown
+}
+
+// data returns what an outstanding delivery holds.
+func (r *receiver) data(token uint64) ([]byte, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	d := r.outstanding[token]
+	if d == nil {
+		return nil, false
+	}
+	return d.message.Data, true
+}
+
+// sweep gives up what was not acked in MaxExtension: the client has stopped to
+// extend its lease, and it would be counted as outstanding for ever.
+func (r *receiver) sweep(ctx context.Context) {
+	tick := time.NewTicker(min(r.config.MaxExtension/4, time.Second) + time.Millisecond)
+	defer tick.Stop()
+	swept := time.Now()
 	for {
-		if token := lastToken.Add(1); token != 0 {
-			return token
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-tick.C:
+			r.gate.wake()
+			if now.Sub(swept) < r.config.MaxExtension/4 {
+				continue
+			}
+			swept = now
+			r.mu.Lock()
+			old := r.removeIf(func(d *delivery) bool { return now.Sub(d.taken) > r.config.MaxExtension })
+			r.mu.Unlock()
+			r.giveBack(old)
 		}
 	}
 }
 
-// parts is the set of a message's parts that have come to rest.
-type parts struct {
-	want  uint32
-	count uint32
-	first uint64   // parts 0 … 63
-	more  []uint64 // parts 64 …
+// remove ends a delivery. The lock is held.
+func (r *receiver) remove(d *delivery) {
+	delete(r.outstanding, d.token)
+	deadletter.Forget(d.token)
+	if r.byID[d.message.ID]--; r.byID[d.message.ID] <= 0 {
+		delete(r.byID, d.message.ID)
+	}
 }
 
-// add adds a part and reports whether all are there now. Adding one again is
-// harmless. The caller has made sure that part < want.
-func (p *parts) add(part, want uint32) (complete bool) {
-	p.want = max(p.want, want)
-	word := &p.first
-	if i := int(part / 64); i > 0 {
-		if len(p.more) < i {
-			p.more = append(p.more, make([]uint64, i-len(p.more))...)
+// removeIf ends the deliveries that are not to be acked. The lock is held.
+func (r *receiver) removeIf(gone func(*delivery) bool) []*delivery {
+	var removed []*delivery
+	for _, d := range r.outstanding {
+		if gone(d) {
+			removed = append(removed, d)
 		}
-		word = &p.more[i-1]
 	}
-	if bit := uint64(1) << (part % 64); *word&bit == 0 {
-		*word |= bit
-		p.count++
+	for _, d := range removed {
+		r.remove(d)
 	}
-	return p.count == p.want
+	r.stats.Returned += uint64(len(removed))
+	return removed
 }
 
-// queue holds what was taken and not yet emitted, first in, first out.
-type queue struct {
-	items []*delivery
-	head  int
-}
-
-func (q *queue) len() int { return len(q.items) - q.head }
-
-func (q *queue) push(d *delivery) {
-	if q.head > 1024 && q.head > len(q.items)/2 {
-		n := copy(q.items, q.items[q.head:])
-		clear(q.items[n:])
-		q.items, q.head = q.items[:n], 0
+// giveBack returns removed deliveries to Pub/Sub, to be delivered again.
+func (r *receiver) giveBack(removed []*delivery) {
+	var bytes int64
+	for _, d := range removed {
+		d.message.Nack()
+		bytes += d.size
 	}
-	q.items = append(q.items, d)
-}
-
-func (q *queue) pop() *delivery {
-	d := q.items[q.head]
-	q.items[q.head] = nil
-	q.head++
-	return d
+	r.gate.leave(len(removed), bytes)
 }

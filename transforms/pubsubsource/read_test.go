@@ -172,8 +172,8 @@ func TestRead_OutstandingStaysInBounds(t *testing.T) {
 				for _, m := range batch {
 					receipts = append(receipts, change.Receipt{Token: m.Token, Parts: 1})
 				}
-				n, _ := openReceiver(f.config).settle(receipts)
-				acked += n
+				settled, _ := openReceiver(f.config).settle(receipts)
+				acked += len(settled)
 				if got := Stats(f.config); got.Outstanding > test.want {
 					t.Fatalf("%d messages outstanding, the bound is %d", got.Outstanding, test.want)
 				}
@@ -208,8 +208,8 @@ func TestRead_RedeliveryAfterAKill(t *testing.T) {
 	// Receipts of the killed process mean nothing to its successor.
 	r := openReceiver(f.config)
 	before := Stats(f.config).Acked
-	if acked, unknown := r.settle([]change.Receipt{{Token: old[0].Token, Parts: 1}}); acked != 0 || unknown != 1 {
-		t.Errorf("an old receipt acked %d messages and was unknown %d times, want 0 and 1", acked, unknown)
+	if acked, unknown := r.settle([]change.Receipt{{Token: old[0].Token, Parts: 1}}); len(acked) != 0 || unknown != 1 {
+		t.Errorf("an old receipt acked %d messages and was unknown %d times, want 0 and 1", len(acked), unknown)
 	}
 	finish(t, f.config, done)
 	if got := f.acked(); got != n {

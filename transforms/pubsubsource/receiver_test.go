@@ -75,13 +75,13 @@ func TestReceiver_RepeatedAndUnknownReceipts(t *testing.T) {
 	taken := takeAll(t, r, 1, 10)
 	receipts := receiptsOf(taken)
 	for i, want := range []struct{ acked, unknown int }{{10, 10}, {0, 20}} {
-		if acked, unknown := r.settle(append(receipts, receipts...)); acked != want.acked || unknown != want.unknown {
-			t.Errorf("time %d: %d acked, %d unknown, want %+v", i, acked, unknown, want)
+		if acked, unknown := r.settle(append(receipts, receipts...)); len(acked) != want.acked || unknown != want.unknown {
+			t.Errorf("time %d: %d acked, %d unknown, want %+v", i, len(acked), unknown, want)
 		}
 	}
 	// A receipt that no message can have.
-	if acked, unknown := r.settle([]change.Receipt{{Token: taken[0].token, Part: 1, Parts: 1}, {Token: 0, Part: 0, Parts: 1}}); acked != 0 || unknown != 2 {
-		t.Errorf("%d acked, %d unknown, want 0 and 2", acked, unknown)
+	if acked, unknown := r.settle([]change.Receipt{{Token: taken[0].token, Part: 1, Parts: 1}, {Token: 0, Part: 0, Parts: 1}}); len(acked) != 0 || unknown != 2 {
+		t.Errorf("%d acked, %d unknown, want 0 and 2", len(acked), unknown)
 	}
 	eventually(t, "Pub/Sub knows of the acks", func() bool { return server.Counts().Acked == 10 })
 	if got := server.Counts(); got.Delivered != 10 || got.LateAcks != 0 {
@@ -93,8 +93,8 @@ func TestReceiver_PartsThatDoNotExistAckNothing(t *testing.T) {
 	_, config := startFirehose(t, 1, nil)
 	r := startReceiver(t, config)
 	d := takeAll(t, r, 1, 1)[0]
-	if acked, unknown := r.settle([]change.Receipt{{Token: d.token, Part: 0, Parts: 0}, {Token: d.token, Part: 2, Parts: 2}}); acked != 0 || unknown != 2 {
-		t.Errorf("%d acked, %d unknown, want 0 and 2", acked, unknown)
+	if acked, unknown := r.settle([]change.Receipt{{Token: d.token, Part: 0, Parts: 0}, {Token: d.token, Part: 2, Parts: 2}}); len(acked) != 0 || unknown != 2 {
+		t.Errorf("%d acked, %d unknown, want 0 and 2", len(acked), unknown)
 	}
 }
 
@@ -110,8 +110,8 @@ func TestReceiver_LostBundlesComeAgain(t *testing.T) {
 	eventually(t, "the lost ones are back at Pub/Sub", func() bool { return server.Counts().Nacked == 10 })
 	again := takeAll(t, r, 2, 20)
 	r.resume(2)
-	if acked, _ := r.settle(receiptsOf(append(committed, again...))); acked != 30 {
-		t.Errorf("%d acked, want 30", acked)
+	if acked, _ := r.settle(receiptsOf(append(committed, again...))); len(acked) != 30 {
+		t.Errorf("%d acked, want 30", len(acked))
 	}
 	eventually(t, "all are acked", func() bool { return server.Counts().Acked == 30 })
 	if got := server.Counts(); got.Delivered != 40 {
@@ -125,8 +125,8 @@ func TestReceiver_GivesUpAfterMaxExtension(t *testing.T) {
 	r := startReceiver(t, config)
 	old := takeAll(t, r, 1, 5)
 	eventually(t, "they come again", func() bool { return server.Counts().Redelivered >= 5 })
-	if acked, unknown := r.settle(receiptsOf(old)); acked != 0 || unknown != 5 {
-		t.Errorf("%d acked, %d unknown, want 0 and 5", acked, unknown)
+	if acked, unknown := r.settle(receiptsOf(old)); len(acked) != 0 || unknown != 5 {
+		t.Errorf("%d acked, %d unknown, want 0 and 5", len(acked), unknown)
 	}
 	if got := r.snapshot(); got.Outstanding > 5 {
 		t.Errorf("%d outstanding, of 5 messages", got.Outstanding)
@@ -203,8 +203,8 @@ func TestReceiver_TruncateGivesTheQueueBack(t *testing.T) {
 	eventually(t, "the rest is queued", func() bool { return r.snapshot().Queued == 30 })
 	r.truncate()
 	eventually(t, "the queue is back", func() bool { return server.Counts().Nacked == 30 })
-	if acked, _ := r.settle(receiptsOf(taken)); acked != 20 {
-		t.Errorf("%d acked, want 20", acked)
+	if acked, _ := r.settle(receiptsOf(taken)); len(acked) != 20 {
+		t.Errorf("%d acked, want 20", len(acked))
 	}
 	eventually(t, "what was emitted is acked", func() bool { return server.Counts().Acked == 20 })
 }

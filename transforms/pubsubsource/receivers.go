@@ -6,36 +6,6 @@ import (
 	"time"
 )
 
-// Counts tell what happened to a subscription's messages in this process, since
-// its first bundle or since [Close] of an earlier pipeline.
-type Counts struct {
-	Taken      uint64 // deliveries taken from Pub/Sub
-	TakenBytes uint64 // their data, unpacked, attributes and ordering keys
-	Emitted    uint64 // deliveries that went into the pipeline
-	Acked      uint64 // deliveries acked; Pub/Sub learns of them within 100 ms
-	Returned   uint64 // deliveries given back unacked: lost by the runner, older than MaxExtension, or left at Close
-
-	// Redelivered counts the deliveries of a message of which another was
-	// outstanding, or whose attempt Pub/Sub counts as above the first; it does so
-	// only for subscriptions with a dead-letter policy. Others are not recognized.
-	Redelivered uint64
-
-	// UnknownReceipts counts receipts that no outstanding delivery goes with: late
-	// repeats, and receipts of another process.
-	UnknownReceipts uint64
-
-	// Restarts counts streams that failed and were opened again, or tried to be. Pub/Sub
-	// ends each now and then, without anything being wrong.
-	Restarts uint64
-
-	Queued           int   // taken and not yet emitted, now
-	Outstanding      int   // taken and not yet acked or returned, now
-	OutstandingBytes int64 // their bytes
-
-	LastAcked   time.Time // when a delivery was last acked; zero if none was
-	OldestTaken time.Time // when the delivery that is outstanding for longest was taken; zero if none is
-}
-
 // receivers holds the process's receivers. Beam's DoFns come and go without a
 // word (Teardown is not called), so what must outlive a bundle lives here.
 var receivers = struct {
@@ -91,22 +61,6 @@ func dataOf(token uint64) ([]byte, bool) {
 		}
 	}
 	return nil, false
-}
-
-func (r *receiver) snapshot() Counts {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	stats := r.stats
-	stats.Queued = r.queue.len()
-	stats.Outstanding = len(r.outstanding)
-	for _, d := range r.outstanding {
-		stats.OutstandingBytes += d.size
-		if stats.OldestTaken.IsZero() || d.taken.Before(stats.OldestTaken) {
-			stats.OldestTaken = d.taken
-		}
-	}
-	stats.Restarts = r.gate.restarts.Load()
-	return stats
 }
 
 // Drain ends the taking of messages, for a pipeline that runs in this process:
