@@ -35,6 +35,9 @@ what no statement alters as a comment that says what to do. Nothing is dropped.
   -messages FILE   messages, one a line: as cmd/local takes them, or the data alone.
                    "-" is standard input; may be repeated
   -table NAME      the source's table of -schema, where its name doesn't tell it
+  -output FORM     sql, or yaml: the rules instead, with primary_key and columns, to be put
+                   into the configuration, which create_tables and cmd/local need. It
+                   doesn't ask BigQuery. Defaults to sql
   -offline         don't ask BigQuery: as if there were no table
   -apply           run the statements, in order, until one fails
   -bigquery_rest_endpoint URL   of an emulator
@@ -53,6 +56,7 @@ func (e UsageError) Unwrap() error { return e.error }
 // request is what the command line asks for.
 type request struct {
 	source, name      string
+	output            string
 	schemas, messages files
 	offline, apply    bool
 }
@@ -78,6 +82,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer) 
 	flags.StringVar(&q.name, "table", "", "")
 	flags.Var(&q.schemas, "schema", "")
 	flags.Var(&q.messages, "messages", "")
+	flags.StringVar(&q.output, "output", "sql", "")
 	flags.BoolVar(&q.offline, "offline", false, "")
 	flags.BoolVar(&q.apply, "apply", false, "")
 	switch err := flags.Parse(args); {
@@ -116,6 +121,10 @@ func (q *request) check() error {
 	switch {
 	case given > 1:
 		return errors.New("give one of -source, -schema and -messages")
+	case q.output != "sql" && q.output != "yaml":
+		return fmt.Errorf("-output %q is neither sql nor yaml", q.output)
+	case q.apply && q.output == "yaml":
+		return errors.New("-apply runs statements, and -output yaml prints rules: leave one out")
 	case q.apply && q.offline:
 		return errors.New("-apply runs statements, and -offline asks nobody: leave one out")
 	case q.source != "" && !database.IsPostgres(q.source) && !database.IsMySQL(q.source):
@@ -136,12 +145,12 @@ func (q *request) run(ctx context.Context, o *pipeline.Options, stdin io.Reader,
 	if err != nil {
 		return err
 	}
-	p := planner{options: o, router: router, datasets: map[string]bool{}}
+	p := planner{options: o, router: router, datasets: map[string]bool{}, rules: q.output == "yaml"}
 	if q.source != "" || len(q.schemas)+len(q.messages) > 0 {
 		p.told = &told
 	}
 	var client *warehouse.Client
-	if q.offline {
+	if q.offline || p.rules {
 		p.look = func(context.Context, table.Name) (*table.Table, error) { return nil, nil }
 		p.hasDataset = func(context.Context, string, string) (bool, error) { return false, nil }
 	} else {
@@ -161,6 +170,9 @@ func (q *request) run(ctx context.Context, o *pipeline.Options, stdin io.Reader,
 	}
 	if err := p.planFor(ctx, told.sources); err != nil {
 		return err
+	}
+	if p.rules {
+		return writeRules(stdout, told.notes, p.plan)
 	}
 	for _, note := range told.notes {
 		if _, err := io.WriteString(stdout, comment(note)+"\n"); err != nil {

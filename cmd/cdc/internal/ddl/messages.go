@@ -63,7 +63,7 @@ func Implied(messages []*pubsubpb.PubsubMessage, decoder *envelope.Decoder, rout
 			notes = append(notes, m.Err.Error())
 			continue
 		}
-		t, _, bad := wanted(m, s, nil)
+		t, _, bad := wanted(m, s, nil, false)
 		if bad != nil {
 			notes = append(notes, bad.Error())
 			continue

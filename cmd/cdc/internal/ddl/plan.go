@@ -24,6 +24,7 @@ type Statements struct {
 	Left   []string // what no statement does
 	Err    error    // why there are none
 	target table.Name
+	rule   *ruled // of rules that are to be written; nil for others
 }
 
 // planner finds out what the tables of a configuration need.
@@ -35,6 +36,7 @@ type planner struct {
 	// hasDataset says whether a dataset is there.
 	hasDataset func(ctx context.Context, project, dataset string) (bool, error)
 	told       *told // what was given; nil for nothing
+	rules      bool  // rules are to be written, not statements
 	plan       []Statements
 	datasets   map[string]bool
 }
@@ -101,10 +103,18 @@ func (p *planner) destination(ctx context.Context, m table.Match, s *Source) err
 		p.plan = append(p.plan, Statements{About: "the table of " + of, Err: m.Err})
 		return nil //nolint:nilerr // it is in the plan: the other tables go on
 	}
-	t, notes, bad := wanted(m, s, p.lacking)
+	t, notes, bad := wanted(m, s, p.lacking, p.rules)
 	if bad != nil {
 		p.plan = append(p.plan, Statements{About: about, Notes: notes, Err: bad})
 		return nil //nolint:nilerr // it is in the plan: the other tables go on
+	}
+	if p.rules {
+		r := &ruled{source: of, destination: m.Rule.Destination, table: t}
+		if of != m.Rule.Source { // a pattern's
+			r.destination = m.Name.String()
+		}
+		p.plan = append(p.plan, Statements{About: about, Notes: notes, rule: r})
+		return nil
 	}
 	if m.Rule.Truncates != catalog.Recreate {
 		return p.table(ctx, about, t, notes, s != nil)

@@ -14,8 +14,9 @@ import (
 
 // wanted returns the table that a rule implies, of a source, nil where nothing was
 // told of one, for which lacking has the reason. The notes are for the user. The error
-// joins all reasons why BigQuery wouldn't take it.
-func wanted(m table.Match, s *Source, lacking func(source string) string) (t *table.Table, notes []string, err error) {
+// joins all reasons why BigQuery wouldn't take it. With hints the columns say what their
+// values mean without a schema, else a note does.
+func wanted(m table.Match, s *Source, lacking func(source string) string, hints bool) (t *table.Table, notes []string, err error) {
 	rule := *m.Rule
 	if s == nil {
 		s = &Source{Name: rule.Source}
@@ -28,7 +29,7 @@ func wanted(m table.Match, s *Source, lacking func(source string) string) (t *ta
 			return nil, nil, fmt.Errorf("table %v: its rule has no columns, and %s", m.Name, lacking(rule.Source))
 		}
 	}
-	f := &flow{columns: slices.Clone(s.Columns), key: slices.Clone(s.Key), notes: slices.Clone(s.Notes)}
+	f := &flow{columns: slices.Clone(s.Columns), key: slices.Clone(s.Key), notes: slices.Clone(s.Notes), hints: hints}
 	if table.GrowthOf(m.Rule) != nil {
 		f.legalize()
 	}
@@ -49,7 +50,9 @@ func wanted(m table.Match, s *Source, lacking func(source string) string) (t *ta
 			f.note(unbounded, name)
 		}
 	}
-	f.hint(m.Rule)
+	if !hints {
+		f.hint(m.Rule)
+	}
 	t, err = table.FromRule(m.Name, &rule)
 	if err != nil {
 		return nil, f.notes, err
@@ -70,6 +73,7 @@ type flow struct {
 	key     []string
 	notes   []string
 	untyped []string // columns that a step makes and nothing types
+	hints   bool     // the columns keep what their values mean without a schema
 }
 
 func (f *flow) note(format string, args ...any) {
@@ -119,8 +123,11 @@ func (f *flow) merge(rule *table.Rule) ([]table.Column, error) {
 				hinted.Description = c.Description
 			}
 			c = hinted
-		case of != nil && c.Description == "":
-			c.Description = of.Description
+		case of != nil:
+			c.Description = cmp.Or(c.Description, of.Description)
+			if f.hints && c.From == "" && c.Type == of.Type {
+				c.From, c.FromScale, c.FromUnscaled = of.From, of.FromScale, of.FromUnscaled
+			}
 		}
 		columns = append(columns, c)
 	}
@@ -131,7 +138,9 @@ func (f *flow) merge(rule *table.Rule) ([]table.Column, error) {
 		case typed && rule.UnknownColumns == "ignore":
 			ignored = append(ignored, c.Name)
 		default:
-			c.From, c.FromScale, c.FromUnscaled = "", 0, false
+			if !f.hints {
+				c.From, c.FromScale, c.FromUnscaled = "", 0, false
+			}
 			columns = append(columns, c)
 		}
 	}
