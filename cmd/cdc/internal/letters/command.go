@@ -132,11 +132,8 @@ func (r *request) run(ctx context.Context, o *pipeline.Options, s sink) error {
 	var replayer *replayer
 	if r.action == "replay" { // what is wrong with it is told before anything is read
 		var err error
-		if replayer, err = r.replayer(ctx, o, s); err != nil {
+		if replayer, err = r.replayer(ctx, o); err != nil {
 			return err
-		}
-		if p, ok := replayer.publisher.(*topicPublisher); ok {
-			defer p.close()
 		}
 	}
 	all, err := s.heads(ctx)
@@ -160,20 +157,35 @@ func (r *request) run(ctx context.Context, o *pipeline.Options, s sink) error {
 		case len(letters) == 0:
 			return fmt.Errorf("there is no dead letter in %s", s)
 		case len(selected) == 0:
-			return fmt.Errorf("none of the %d dead letters in %s matches; \"list -each\" tells their IDs", len(letters), s)
+			return r.nothing(letters, s)
 		}
 		return show(ctx, r.stdout, s, selected, messages, r.asJSON)
+	}
+	switch {
+	case len(letters) == 0: // who replays all that there is has done so
+		_, _ = fmt.Fprintln(r.stderr, r.filter.why(letters, s.String()))
+		return nil
+	case len(selected) == 0: // a typo is no success
+		return r.nothing(letters, s)
+	}
+	if err := r.connect(ctx, o, s, replayer); err != nil {
+		return err
+	}
+	if p, ok := replayer.publisher.(*topicPublisher); ok {
+		defer p.close()
 	}
 	replayer.messages = messages
 	counts, err := replayer.run(ctx, withSiblings(selected, letters))
 	r.summarize(counts)
-	if err == nil && len(r.filter.ids) > 0 && len(counts) == 0 { // a typo is no success
-		err = fmt.Errorf("no dead letter in %s has these message IDs and matches; \"list -each\" tells their IDs", s)
-	}
 	if err == nil && counts[outcomeFailed]+counts[outcomeRefused] > 0 {
 		err = ErrLeft
 	}
 	return err
+}
+
+// nothing is the error of a filter that takes none of the letters.
+func (r *request) nothing(letters []*Head, s sink) error {
+	return fmt.Errorf("%s; \"list -each\" tells their IDs", r.filter.why(letters, s.String()))
 }
 
 // withSiblings adds the other letters of the selected letters' messages: publishing a
@@ -190,8 +202,10 @@ func withSiblings(selected, all []*Head) []*Head {
 	return slices.DeleteFunc(slices.Clone(all), func(h *Head) bool { return !picked[h] && !chosen[h.message()] })
 }
 
-func (r *request) replayer(ctx context.Context, o *pipeline.Options, s sink) (*replayer, error) {
-	x := &replayer{sink: s, old: r.old, asNew: r.asNew, now: time.Now, report: reporter(r.stdout, r.asJSON), progress: r.progress}
+// replayer returns a replayer without its sink and publisher, after a look at all that
+// the command line and the configuration alone show to be wrong.
+func (r *request) replayer(ctx context.Context, o *pipeline.Options) (*replayer, error) {
+	x := &replayer{old: r.old, asNew: r.asNew, now: time.Now, report: reporter(r.stdout, r.asJSON), progress: r.progress}
 	var err error
 	switch {
 	case r.jq != "":
@@ -205,27 +219,47 @@ func (r *request) replayer(ctx context.Context, o *pipeline.Options, s sink) (*r
 	if x.ages.decoder, err = o.Decoder(); err != nil {
 		return nil, UsageError{err}
 	}
+	if r.to != "" || o.Source.Subscription == "" { // else it takes credentials to know
+		to, err := r.topic(ctx, o)
+		if err != nil {
+			return nil, err
+		}
+		return x, notTheLetters(to, o)
+	}
+	return x, nil
+}
+
+func notTheLetters(to string, o *pipeline.Options) error {
+	if to == o.DeadLetters.Topic {
+		return usageErrorf("topic %s has the dead letters; they are replayed to the source's", to)
+	}
+	return nil
+}
+
+// connect gives a replayer what it reads from and publishes to.
+func (r *request) connect(ctx context.Context, o *pipeline.Options, s sink, x *replayer) error {
+	x.sink = s
 	to, err := r.topic(ctx, o)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if to == o.DeadLetters.Topic {
-		return nil, usageErrorf("topic %s has the dead letters; they are replayed to the source's", to)
+	if err := notTheLetters(to, o); err != nil {
+		return err
 	}
 	if r.dryRun {
 		_, _ = fmt.Fprintf(r.stderr, "dry run: nothing is published to %s, and nothing marked in %s\n", to, s)
-		return x, nil
+		return nil
 	}
 	options, err := o.SourceConfig().ClientOptions()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	p, err := newPublisher(ctx, to, options)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	x.publisher = p
-	return x, nil
+	return nil
 }
 
 // topic returns the topic to publish to: the one that is given, or that of the
@@ -291,9 +325,6 @@ func (r *request) summarize(counts tally) {
 		if n := counts[name]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, strings.ReplaceAll(name, "_", " ")))
 		}
-	}
-	if len(parts) == 0 {
-		parts = []string{"no letter matches"}
 	}
 	_, _ = fmt.Fprintf(r.stderr, "%s\n", strings.Join(parts, ", "))
 }

@@ -13,20 +13,31 @@ import (
 const replayedFolder = "replayed"
 
 // directory is a sink of files.
-type directory struct{ path string }
+type directory struct {
+	path    string
+	missing bool // it was not there when it was opened
+}
 
 func openDirectory(path string) (sink, error) {
 	info, err := os.Stat(path)
+	if os.IsNotExist(err) { // the first dead letter makes it
+		return &directory{path, true}, nil
+	}
 	if err != nil {
 		return nil, fmt.Errorf("opening the dead letters: %w", err)
 	}
 	if !info.IsDir() {
 		return nil, fmt.Errorf("opening the dead letters: %s is no directory", path)
 	}
-	return &directory{path}, nil
+	return &directory{path, false}, nil
 }
 
-func (d *directory) String() string { return "directory " + d.path }
+func (d *directory) String() string {
+	if d.missing {
+		return "directory " + d.path + ", which does not exist"
+	}
+	return "directory " + d.path
+}
 
 func (d *directory) close() error { return nil }
 

@@ -2,6 +2,7 @@ package letters
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -316,7 +317,11 @@ func TestDirectory_hostile(t *testing.T) {
 	if err := Run(t.Context(), []string{"show", "-dead_letter_directory", path}, &out, &out); err == nil || !strings.Contains(err.Error(), "4 of 5 letters") {
 		t.Errorf("showing what is broken: %v", err)
 	}
-	s := &directory{path}
+	out.Reset()
+	if err := Run(t.Context(), []string{"list", "-dead_letter_directory", path}, &out, &out); err != nil || !strings.Contains(out.String(), "broken: base64.json\n") {
+		t.Errorf("listed by groups: %v\n%s", err, out.String())
+	}
+	s := &directory{path: path}
 	heads, err := s.heads(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -335,6 +340,61 @@ func TestRun_showNone(t *testing.T) {
 	dir := t.TempDir()
 	if err := Run(t.Context(), []string{"show", "-dead_letter_directory", dir}, &out, &out); err == nil || err.Error() != "there is no dead letter in directory "+dir {
 		t.Errorf("%v, printed %q", err, out.String())
+	}
+}
+
+// A directory that no letter has made yet is as one that is empty, and is said not to exist.
+func TestRun_noDirectory(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "none")
+	for action, want := range map[string]string{"list": "", "replay": "", "show": "there is no dead letter in directory " + dir + ", which does not exist"} {
+		args := []string{action, "-dead_letter_directory", dir}
+		if action == "replay" {
+			args = append(args, "-to", "projects/p/topics/t")
+		}
+		var out strings.Builder
+		err := Run(t.Context(), args, &out, &out)
+		if want != "" && (err == nil || err.Error() != want) || want == "" && (err != nil || out.String() != "no dead letters in directory "+dir+", which does not exist\n") {
+			t.Errorf("%s: %v, printed %q", action, err, out.String())
+		}
+	}
+}
+
+// A filter that takes none is told alike by show and replay, before Pub/Sub is asked for
+// the subscription's topic.
+func TestRun_typo(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "a.json"), []byte(`{"id":"1/encode/0","stage":"encode","reason":"unknown_column","message_id":"1","data_base64":"Gw=="}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	want := "none of the 1 dead letters in directory " + dir + " matches; none has the reason \"unknwon_column\", but unknown_column; \"list -each\" tells their IDs"
+	for _, action := range []string{"show", "replay"} {
+		var out strings.Builder
+		err := Run(t.Context(), []string{action, "-dead_letter_directory", dir, "-reason", "unknwon_column", "-subscription", "projects/p/subscriptions/s", "-pubsub_endpoint", "127.0.0.1:1", "-pubsub_plaintext"}, &out, &out)
+		if err == nil || err.Error() != want {
+			t.Errorf("%s: %v, printed %q", action, err, out.String())
+		}
+	}
+}
+
+// A dry run shows what a repair makes, and warns of one that gives a part of the message.
+func TestRun_previewsRepair(t *testing.T) {
+	dir := t.TempDir()
+	text, err := json.Marshal(deadletter.Stored{ID: "1/encode/0", Stage: "encode", MessageID: "1", PublishTime: time.Now(), DataBase64: []byte(`{"after":{"color":"red"}}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "a.json"), text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for expression, want := range map[string]string{
+		`.after.color = "blue"`: "1/encode/0  would_replay, repaired\n  new data: {\"after\":{\"color\":\"blue\"}}\n",
+		`.after.color`:          "1/encode/0  would_replay, repaired\n  warning: the message was a JSON object, and its new data is none: the repair has to give the whole message\n  new data: red\n",
+		`.`:                     "1/encode/0  would_replay\n",
+	} {
+		var out, told strings.Builder
+		if err := Run(t.Context(), []string{"replay", "-dead_letter_directory", dir, "-to", "projects/p/topics/t", "-dry_run", "-repair_jq", expression}, &out, &told); err != nil || out.String() != want {
+			t.Errorf("%s: %v, printed %q, want %q", expression, err, out.String(), want)
+		}
 	}
 }
 

@@ -19,7 +19,11 @@ type group struct {
 	First  time.Time `json:"first_published,omitzero"`
 	Last   time.Time `json:"last_published,omitzero"`
 	Broken int       `json:"broken,omitempty"`
+	Names  []string  `json:"broken_letters,omitempty"` // maxNames of them
 }
+
+// maxNames bounds how many broken letters of a group are named.
+const maxNames = 10
 
 // grouped returns the letters' groups in the order of their first letters.
 func grouped(letters []*Head) []*group {
@@ -35,7 +39,9 @@ func grouped(letters []*Head) []*group {
 		}
 		g.Count++
 		if h.Broken != "" {
-			g.Broken++
+			if g.Broken++; len(g.Names) < maxNames {
+				g.Names = append(g.Names, h.name())
+			}
 		}
 		if t := h.PublishTime; !t.IsZero() {
 			if g.First.IsZero() || t.Before(g.First) {
@@ -83,7 +89,7 @@ func listEach(w io.Writer, letters []*Head, asJSON bool) error {
 		if h.Broken != "" {
 			text = "BROKEN: " + h.Broken
 		}
-		row(columns, h.ID, h.Reason, h.Table, shownTime(h.PublishTime), strconv.FormatInt(h.Size, 10), clip(text, maxShownError))
+		row(columns, h.name(), h.Reason, h.Table, shownTime(h.PublishTime), strconv.FormatInt(h.Size, 10), clip(text, maxShownError))
 	}
 	return flush(columns, out)
 }
@@ -108,7 +114,18 @@ func listGroups(w io.Writer, letters []*Head, asJSON bool) error {
 		}
 		row(columns, count, g.Stage, g.Reason, g.Table, shownTime(g.First), shownTime(g.Last))
 	}
-	return flush(columns, out)
+	if err := columns.Flush(); err != nil {
+		return err
+	}
+	for _, g := range groups {
+		for _, name := range g.Names {
+			_, _ = fmt.Fprintf(out, "broken: %s\n", safe(name)) // Flush tells
+		}
+		if more := g.Broken - len(g.Names); more > 0 {
+			_, _ = fmt.Fprintf(out, "broken: %d more, which -each lists\n", more)
+		}
+	}
+	return out.Flush()
 }
 
 // row writes a row of a table. What tabwriter would read as the end of a cell is

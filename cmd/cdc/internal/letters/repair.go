@@ -65,6 +65,19 @@ func jqRepair(expression string) (repair, error) {
 	}, nil
 }
 
+// slipped warns of a repair that makes something else of a JSON object: it gave a part
+// of the message where it was to change one. "" where there is nothing to warn of.
+func slipped(before, after []byte) string {
+	isObject := func(data []byte) bool {
+		v := jsontext.Value(data)
+		return v.Kind() == '{' && v.IsValid()
+	}
+	if isObject(before) && !isObject(after) {
+		return "the message was a JSON object, and its new data is none: the repair has to give the whole message"
+	}
+	return ""
+}
+
 // jqError says why an expression failed. jq's own text may quote the data.
 func jqError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"time"
+	"unicode/utf8"
 
 	"cloud.google.com/go/pubsub/v2"
 	"google.golang.org/api/option"
@@ -30,6 +31,8 @@ type outcome struct {
 	MessageID string `json:"message_id,omitempty"` // of what was published
 	Bytes     int    `json:"bytes,omitempty"`
 	Repaired  bool   `json:"repaired,omitempty"`
+	Data      string `json:"data,omitempty"`    // of a dry run: what a repair made, where it is text
+	Warning   string `json:"warning,omitempty"` // about what a repair made
 }
 
 // replayer replays messages.
@@ -67,6 +70,7 @@ type flight struct {
 	letters   []*Head
 	bytes     int
 	repaired  bool
+	warning   string
 	confirmed func(context.Context) (id string, err error)
 }
 
@@ -139,13 +143,15 @@ func (r *replayer) start(ctx context.Context, group []*Head, counts tally) (f fl
 		return refuse(outcomeRefused, why)
 	}
 	m := stored.Message()
-	repaired := false
+	repaired, warning := false, ""
 	if r.repair != nil {
 		data, err := r.repair(ctx, &m)
 		if err != nil {
 			return refuse(outcomeRefused, err.Error())
 		}
-		m.Data, repaired = data, string(data) != string(m.Data)
+		repaired = string(data) != string(m.Data)
+		warning = slipped(m.Data, data)
+		m.Data = data
 	}
 	if oldest := r.ages.oldest(&m); !r.old && (oldest.IsZero() || r.now().Sub(oldest) >= forgetAfter) {
 		when := "its change has no time, and may be"
@@ -162,10 +168,14 @@ func (r *replayer) start(ctx context.Context, group []*Head, counts tally) (f fl
 		return refuse(outcomeRefused, "Pub/Sub takes no message without data and attributes")
 	}
 	if r.publisher == nil {
-		return flight{}, true, r.tell(group, counts, outcome{Outcome: outcomeWould, Bytes: len(m.Data), Repaired: repaired})
+		o := outcome{Outcome: outcomeWould, Bytes: len(m.Data), Repaired: repaired, Warning: warning}
+		if repaired && utf8.Valid(m.Data) {
+			o.Data = string(m.Data)
+		}
+		return flight{}, true, r.tell(group, counts, o)
 	}
 	return flight{
-		letters: group, bytes: len(m.Data), repaired: repaired,
+		letters: group, bytes: len(m.Data), repaired: repaired, warning: warning,
 		confirmed: r.publisher.publish(ctx, &pubsub.Message{Data: m.Data, Attributes: attributes, OrderingKey: m.OrderingKey}),
 	}, false, nil
 }
@@ -189,7 +199,7 @@ func (r *replayer) land(ctx context.Context, flights []flight, counts tally) err
 		markErr = r.sink.done(ctx, published)
 	}
 	for i, f := range flights {
-		o := outcome{Outcome: outcomeReplayed, MessageID: ids[i], Bytes: f.bytes, Repaired: f.repaired}
+		o := outcome{Outcome: outcomeReplayed, MessageID: ids[i], Bytes: f.bytes, Repaired: f.repaired, Warning: f.warning}
 		switch {
 		case errs[i] != nil:
 			o = outcome{Outcome: outcomeFailed, Why: errs[i].Error()}
@@ -287,6 +297,12 @@ func reporter(w io.Writer, asJSON bool) func(outcome) error {
 		}
 		if o.Why != "" {
 			text += ": " + safe(o.Why)
+		}
+		if o.Warning != "" {
+			text += "\n  warning: " + safe(o.Warning)
+		}
+		if o.Data != "" {
+			text += "\n  new data: " + safe(o.Data)
 		}
 		_, err := io.WriteString(w, text+"\n")
 		return err

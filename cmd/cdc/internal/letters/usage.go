@@ -37,8 +37,10 @@ Where they are:
 list counts letters by stage, reason and table.
   -each                           a line for each letter
 
+  Broken letters are named
+
 show prints letters whole, with their messages' attributes and data: nothing else of
-this command prints values of rows.
+this command prints values of rows but a dry run of a repair.
 
 replay publishes the messages of the letters again: data, attributes and ordering key,
 once for each message, however many letters it made; all of those are done then. A
@@ -50,7 +52,7 @@ attribute beamcdc_replay brings the time and ID of the first publishing to those
 order by them, so that no newer row is lost. What fails again is another letter, whose
 ID ends in how often it was replayed.
   -to TOPIC                       defaults to that of the configuration's subscription
-  -dry_run                        tells what it would do
+  -dry_run                        tells what it would do, and the new data of a repair
   -repair_jq EXPRESSION           makes the new data of the old: . is the message's JSON,
                                   null if it is none, $text its text, beside $attributes,
                                   $ordering_key, $message_id, $publish_time. It gives an
@@ -64,6 +66,6 @@ ID ends in how often it was replayed.
   -as_new                         leaves beamcdc_replay out: the replay is the newest change
                                   to those who go by the time of publishing
 
-Exit status: 0 done; 1 it could not run, or letters were refused or failed, or show could
-not show a letter's message (encrypted by another key, redacted, or broken); 2 bad usage.
+Exit status: 0 done; 1 it could not run, letters were refused or failed, those that
+replay or show were to find are not there, or show could not show a letter's message (encrypted by another key, redacted, or broken); 2 bad usage.
 `
