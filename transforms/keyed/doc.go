@@ -15,4 +15,14 @@
 //
 // [Coalesce] then lets of all rows of a key and window only the one with the
 // highest sequence go on, standing for the others.
+//
+// A change's way: rows.go takes the event, destination.go finds its table, order.go its
+// sequence, key.go its key, and makes of it one row change or two; maker.go encodes each,
+// by way of enriched.go, where its rule has steps, and of evolve.go, where its table may grow;
+// refusal.go says why one becomes a dead letter. completed.go brings back those that were
+// completed first, and coalesce.go picks the last of a key.
+//
+// A rowChange is within this package: what the keyer makes of an event, of memory that is
+// used again. A change.RowChange is what leaves it for another stage: the event with its
+// key, table and receipts.
 package keyed

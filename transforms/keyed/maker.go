@@ -102,7 +102,7 @@ func (m *maker) startBundle() {
 // it was written, nil where it wasn't. Of the two halves of a changed key each goes its
 // way: each key's row is right on its own.
 func (m *maker) emit(
-	ctx context.Context, d *destination, e *change.Event, c *rowChange, emit func([]byte, change.Row), rest func(change.Receipt), letter func(deadletter.Letter),
+	ctx context.Context, d *destination, e *change.Event, c *rowChange, write func([]byte, change.Row), rest func(change.Receipt), letter func(deadletter.Letter),
 ) (written *rowChange, err error) {
 	row, written, err := m.row(ctx, d, e, c)
 	if errors.Is(err, errLeftOut) {
@@ -121,7 +121,7 @@ func (m *maker) emit(
 	} else {
 		upsertsCounter.Inc(ctx, 1)
 	}
-	emit(m.keep(&row, c.key), row)
+	write(m.keep(&row, c.key), row)
 	return written, nil
 }
 
