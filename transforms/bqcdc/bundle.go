@@ -91,7 +91,7 @@ func (b *bundle) add(row *change.Row, at beam.EventTime) error {
 
 // take takes a row that has a sequence.
 func (b *bundle) take(row *change.Row, at beam.EventTime) error {
-	row, below, err := b.behindView(row, at)
+	row, below, err := b.throughView(row, at)
 	if row == nil || err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func (b *bundle) take(row *change.Row, at beam.EventTime) error {
 		return fmt.Errorf("describing the rows of table %s: %w", row.Table, err)
 	}
 	if below == nil && l.schema.plan != nil {
-		if row, below, err = b.behind(l, row); err != nil {
+		if row, below, err = b.belowFence(l, row); err != nil {
 			return err
 		}
 	}

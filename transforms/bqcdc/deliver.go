@@ -114,7 +114,7 @@ func (d *delivery) acknowledge(ctx context.Context, rows []pending, took time.Du
 			return
 		}
 	case d.request.schema.plan != nil:
-		others, below, err := d.behind(ctx, rows)
+		others, below, err := d.belowFence(ctx, rows)
 		if err != nil {
 			d.unfenced(ctx, rows, err)
 			return

@@ -24,6 +24,25 @@
 // A row's way: bundle.go gathers it, send.go sends its request and waits for it, deliver.go
 // tries until it has come to rest, try.go appends once, outcome.go tells what that came to.
 //
+// # Words
+//
+//	lane     where a bundle gathers the rows of one stream to a request
+//	delivery a request on its way, from its first append until each of its rows rests
+//	trunk    a client with the streams that go through it: each with a connection of its
+//	         own, or all on a shared one
+//	apart    of a stream: on a connection of its own, though most share one
+//	alone    of rows: appended on a stream that nothing else uses, for one append
+//	aside    of rows: out of their bundle, in the state of the stage that is waitFn
+//	leaves   rows may go aside for whatever reason: see "Where rows wait"
+//	grows    the table may be altered to follow its source, so that rows may go aside
+//	         for BigQuery's writers to know their schema
+//	young    such a table was altered or made so lately that the writers may not know it
+//	patient  of rows: they have been aside, and are tried although the stream is in trouble
+//	patience how often and how long something was tried without progress, and may yet be
+//	lags     a stream's rows were not taken lately: the next ones go aside, or wait for it
+//	fence    a table's latest truncate that its rows have to be above: fence.go, and
+//	         view.go where the table is a view
+//
 // # Streams
 //
 // A process has a stream for each table and schema that it writes. They outlive

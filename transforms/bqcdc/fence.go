@@ -33,9 +33,9 @@ type fenced struct {
 // raised is of all rows that were below the fence before they were sent.
 var raised = &fenced{raised: true}
 
-// behind returns the row, or, if it is an UPSERT at or below the fence, the DELETE
+// belowFence returns the row, or, if it is an UPSERT at or below the fence, the DELETE
 // that it comes to.
-func (b *bundle) behind(l *lane, row *change.Row) (_ *change.Row, below *fenced, err error) {
+func (b *bundle) belowFence(l *lane, row *change.Row) (_ *change.Row, below *fenced, err error) {
 	if row.Type == change.Delete {
 		return row, nil, nil
 	}
@@ -57,9 +57,9 @@ func (b *bundle) behind(l *lane, row *change.Row) (_ *change.Row, below *fenced,
 	return &deleted, raised, nil
 }
 
-// behind returns those of the acknowledged rows that a fence has passed meanwhile,
+// belowFence returns those of the acknowledged rows that a fence has passed meanwhile,
 // as the DELETEs that they come to, and the others.
-func (d *delivery) behind(ctx context.Context, rows []pending) (others, below []pending, err error) {
+func (d *delivery) belowFence(ctx context.Context, rows []pending) (others, below []pending, err error) {
 	w, key := d.writer, d.request.key
 	upserts := false
 	for i := range rows {

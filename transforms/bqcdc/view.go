@@ -26,9 +26,9 @@ type view struct {
 	table string        // that of the fence
 }
 
-// behindView returns the row as it is to be written: if its table is a view, to the
+// throughView returns the row as it is to be written: if its table is a view, to the
 // table behind it. It returns no row if a truncate has passed it, and lets it rest.
-func (b *bundle) behindView(row *change.Row, at beam.EventTime) (*change.Row, *fenced, error) {
+func (b *bundle) throughView(row *change.Row, at beam.EventTime) (*change.Row, *fenced, error) {
 	w := b.writer
 	if w.isView == nil {
 		return row, nil, nil
