@@ -85,6 +85,7 @@ type learned struct {
 	plan    *rowproto.Encoder
 	nulls   []string // columns that were NULL and nothing else yet
 	untyped []string // columns of which some values were
+	typed   bool     // some messages had a schema
 	refused map[string]bool
 }
 
@@ -168,6 +169,7 @@ func (l *learned) learn(e *change.Event) error {
 		}
 	}
 	if schema := schemaOf(e.Message.Data); schema != nil {
+		l.typed = true
 		if text := string(schema); !l.schemas[text] {
 			l.schemas[text] = true
 			var s connectSchema
@@ -263,7 +265,9 @@ func (l *learned) done() *Source {
 		}
 	}
 	open := slices.DeleteFunc(l.untyped, func(name string) bool { return decided(l.rule, name) })
-	if len(open) > 0 {
+	if len(open) > 0 && l.typed {
+		l.note("some messages have no schema, and so don't type %s: the other messages' schemas count; which of the numbers and texts of those without are dates, times or decimals the rule's columns have to say", listed(open))
+	} else if len(open) > 0 {
 		l.note("the messages don't type %s: which of the numbers and texts are dates, times or decimals the rule's columns have to say; -source or -schema tells", listed(open))
 	}
 	unknown := slices.DeleteFunc(l.nulls, func(name string) bool { return l.column(name) != nil || decided(l.rule, name) })

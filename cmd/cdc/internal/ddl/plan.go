@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"beamcdc/internal/printable"
 	"beamcdc/pipeline"
@@ -100,7 +101,11 @@ func (p *planner) destination(ctx context.Context, m table.Match, s *Source) err
 	}
 	about := m.Name.String() + ", of " + of
 	if m.Err != nil { // of this table alone
-		p.plan = append(p.plan, Statements{About: "the table of " + of, Err: m.Err})
+		bad := m.Err
+		if of != m.Rule.Source && !legible(of) {
+			bad = fmt.Errorf("%w; give it a rule of its own, with a destination that is spelled out, before this one (%s)", bad, m.Rule.Source)
+		}
+		p.plan = append(p.plan, Statements{About: "the table of " + of, Err: bad})
 		return nil //nolint:nilerr // it is in the plan: the other tables go on
 	}
 	t, notes, bad := wanted(m, s, p.lacking, p.rules)
@@ -130,6 +135,16 @@ func (p *planner) destination(ctx context.Context, m table.Match, s *Source) err
 	first.Name = have.Name
 	p.differ(about+": the table behind the view", have, first, notes, s != nil)
 	return nil
+}
+
+// legible reports whether a pattern's destination takes the source's name.
+func legible(source string) bool {
+	for _, r := range source {
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_-.", r) {
+			return false
+		}
+	}
+	return true
 }
 
 // table plans a table.

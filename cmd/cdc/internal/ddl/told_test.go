@@ -102,6 +102,30 @@ func TestRun_untyped(t *testing.T) {
 	}
 }
 
+// Where some messages have a schema and others none, it is some that don't type.
+func TestRun_someUntyped(t *testing.T) {
+	const schema = `{"type":"struct","fields":[{"field":"after","type":"struct","optional":true,"fields":[{"field":"id","type":"int64"},{"field":"sku","type":"string"}]},{"field":"op","type":"string"},{"field":"source","type":"struct"}]}`
+	plain := row("orders", `{"id":1,"sku":"a"}`)
+	rule := "  - {source: public.orders, destination: shop.orders, primary_key: [id]}\n"
+	out, err := runs(t, written(t, rule, `{"schema":`+schema+`,"payload":`+plain+`}`, plain)...)
+	if err != nil || !strings.Contains(out, "some messages have no schema, and so don't type id, sku") || strings.Contains(out, "the messages don't type") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// A name that a pattern's destination can't take says what helps.
+func TestRun_illegible(t *testing.T) {
+	out, err := runs(t, written(t, "  - {source: public.*, destination: \"shop.{table}\"}\n", row("my orders", `{"id":1}`))...)
+	if err == nil || !strings.Contains(out, "which can't be put into the destination; give it a rule of its own, with a destination that is spelled out, before this one (public.*)") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	const own = "  - {source: public.my orders, destination: shop.my_orders, primary_key: [id]}\n"
+	out, err = runs(t, written(t, own+"  - {source: public.*, destination: \"shop.{table}\", primary_key: [id]}\n", row("items", `{"id":1}`), row("my orders", `{"id":1}`))...)
+	if err != nil || !strings.Contains(out, "`demo.shop.my_orders`") {
+		t.Errorf("what is advised: %v\n%s", err, out)
+	}
+}
+
 // The columns that a note asks for can be copied into the configuration, whatever the
 // source calls them.
 func TestFlow_hint(t *testing.T) {
