@@ -5,6 +5,8 @@ package arguments
 import (
 	"flag"
 	"slices"
+
+	"beamcdc/internal/spelling"
 )
 
 // Parse parses the flags, and returns the other arguments. After "--" all are arguments.
@@ -16,7 +18,7 @@ func Parse(flags *flag.FlagSet, args []string) ([]string, error) {
 	var others []string
 	for {
 		if err := flags.Parse(args); err != nil {
-			return nil, err
+			return nil, spelling.Flag(flags, err)
 		}
 		if flags.NArg() == 0 {
 			return append(others, last...), nil

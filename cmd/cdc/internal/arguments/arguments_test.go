@@ -16,7 +16,7 @@ func TestParse(t *testing.T) {
 		"a -f=x -- -v b":    "x a -v b ",
 		"-v a":              " a true",
 		"a -":               " a - ",
-		"a -g x":            "!flag provided but not defined: -g",
+		"a -g x":            "!there is no flag -g",
 		"a -f":              "!flag needs an argument: -f",
 		"a -h":              "!flag: help requested",
 		"-f x -v -- a -f y": "x a -f y true",

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"beamcdc/cmd/cdc/internal/configured"
+	"beamcdc/internal/spelling"
 )
 
 const usage = `Usage: cdc doctor -config FILE [FLAGS]
@@ -50,7 +51,7 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags.StringVar(&q.Dataflow.Region, "region", "", "")
 	flags.StringVar(&q.Dataflow.Staging, "staging_location", "", "")
 	flags.StringVar(&q.Dataflow.Temp, "temp_location", "", "")
-	switch err := flags.Parse(args); {
+	switch err := spelling.Flag(flags, flags.Parse(args)); {
 	case errors.Is(err, flag.ErrHelp):
 		_, err := io.WriteString(stdout, usage)
 		return err
