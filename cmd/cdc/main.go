@@ -9,6 +9,7 @@
 //	cdc changes TABLE     follow a table's own change history
 //	cdc dead-letters      list, show and replay what could not be processed
 //	cdc rebuild [TABLE]   print the query that makes a table of its history
+//	cdc version           which commit it was built from
 //
 // Exit status: 0 done, 1 it could not run, 2 bad usage or input; of diff 0 equal, 1
 // different, 2 trouble.
@@ -23,6 +24,8 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+
+	"beamcdc/internal/version"
 )
 
 const usage = `Usage: cdc COMMAND [ARGUMENTS]
@@ -44,6 +47,7 @@ Commands:
                     can follow the first
   dead-letters      list, show and replay what the pipeline could not process
   rebuild [TABLE]   print the query that makes a table of its history
+  version           print which commit this program was built from
 
 Run "cdc COMMAND -h" for a command's arguments.
 `
@@ -100,6 +104,8 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		err = deadLettersCommand(interruptible(), args[1:], stdout, stderr)
 	case "rebuild":
 		err = rebuildCommand(interruptible(), args[1:], stdout)
+	case "version", "-version", "--version":
+		_, err = fmt.Fprintln(stdout, "cdc", version.String())
 	case "-h", "-help", "--help", "help":
 		_, err = io.WriteString(stdout, usage)
 	default:
