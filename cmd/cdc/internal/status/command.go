@@ -41,7 +41,8 @@ one with rows, their number is between two. Rows that were written twice count
 twice. Of tables to which little is written, the last minutes say little: give
 more -recent_minutes.
 
-Exit status: 0 done, 1 it could not run or BigQuery answered of no table, 2 bad usage.
+Exit status: 0 done, 1 it could not run or BigQuery answered of no table, or
+one of the TABLEs is not there or takes no changes, 2 bad usage.
 `
 
 // Run runs the command. A [flag.ErrHelp] has been answered; other errors of the
@@ -99,8 +100,16 @@ func Run(ctx context.Context, args []string, stdout io.Writer) error {
 	if !slices.ContainsFunc(report.Tables, func(t *Table) bool { return t.answered }) {
 		return ErrNothing
 	}
+	// Who names a table asks whether it is there; a configuration may name some that
+	// create_tables makes later.
+	if i := slices.IndexFunc(report.Tables, func(t *Table) bool { return t.missing }); len(q.Tables) > 0 && i >= 0 {
+		return fmt.Errorf("%w to %s", ErrMissing, report.Tables[i].Name)
+	}
 	return nil
 }
+
+// ErrMissing says that a table that was asked for is none that changes are applied to.
+var ErrMissing = errors.New("no change can be applied")
 
 // ErrNothing says that nothing of any table is known: the report tells why.
 var ErrNothing = errors.New("BigQuery could be asked of no table")

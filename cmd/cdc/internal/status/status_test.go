@@ -209,6 +209,11 @@ func TestStatus_nothing(t *testing.T) {
 	if err := os.WriteFile(file, []byte(text+orders), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	var told strings.Builder
+	err := Run(t.Context(), []string{"-config", file, "-bigquery_rest_endpoint", w.RESTAddr(), "shop.nope"}, &told)
+	if !errors.Is(err, ErrMissing) || !strings.HasSuffix(err.Error(), " p.shop.nope") || !strings.Contains(told.String(), "p.shop.nope: it does not exist") {
+		t.Errorf("of a missing table that is asked for: %v\n%s", err, told.String())
+	}
 	if err := w.SetFaults([]emulator.Fault{{Method: "jobs.*", Effect: emulator.Effect{Code: "PERMISSION_DENIED"}}}); err != nil {
 		t.Fatal(err)
 	}
