@@ -67,5 +67,6 @@ ID ends in how often it was replayed.
                                   to those who go by the time of publishing
 
 Exit status: 0 done; 1 it could not run, letters were refused or failed, those that
-replay or show were to find are not there, or show could not show a letter's message (encrypted by another key, redacted, or broken); 2 bad usage.
+replay or show were to find are not there, or show could not show a letter's message
+(encrypted by another key, redacted, or broken); 2 bad usage.
 `
