@@ -106,7 +106,7 @@ func (p *planner) destination(ctx context.Context, m table.Match, s *Source) err
 			bad = fmt.Errorf("%w; give it a rule of its own, with a destination that is spelled out, before this one (%s)", bad, m.Rule.Source)
 		}
 		p.plan = append(p.plan, Statements{About: "the table of " + of, Err: bad})
-		return nil //nolint:nilerr // it is in the plan: the other tables go on
+		return nil
 	}
 	t, notes, bad := wanted(m, s, p.lacking, p.rules)
 	if bad != nil {

@@ -48,7 +48,8 @@ func (p *Postgres) spansRow(t *testing.T, compared *Table, text string) Row {
 func bigQuerySpans(t *testing.T, compared *Table, text string) Row {
 	t.Helper()
 	row, err := compared.BigQueryRow([]change.Column{
-		{Name: "id", Value: change.Int64(1)}, {Name: "ship", Value: change.String(text)},
+		{Name: "id", Value: change.Int64(1)},
+		{Name: "ship", Value: change.String(text)},
 		{Name: "all", Value: change.Array([]change.Column{{Value: change.String(text)}})},
 	})
 	if err != nil {
