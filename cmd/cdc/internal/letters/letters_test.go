@@ -366,10 +366,10 @@ func TestRun_typo(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "a.json"), []byte(`{"id":"1/encode/0","stage":"encode","reason":"unknown_column","message_id":"1","data_base64":"Gw=="}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	want := "none of the 1 dead letters in directory " + dir + " matches; none has the reason \"unknwon_column\", but unknown_column; \"list -each\" tells their IDs"
+	want := "none of the 1 dead letters in directory " + dir + " matches; none has the reason \"unknown_colum\", but unknown_column; \"list -each\" tells their IDs"
 	for _, action := range []string{"show", "replay"} {
 		var out strings.Builder
-		err := Run(t.Context(), []string{action, "-dead_letter_directory", dir, "-reason", "unknwon_column", "-subscription", "projects/p/subscriptions/s", "-pubsub_endpoint", "127.0.0.1:1", "-pubsub_plaintext"}, &out, &out)
+		err := Run(t.Context(), []string{action, "-dead_letter_directory", dir, "-reason", "unknown_colum", "-subscription", "projects/p/subscriptions/s", "-pubsub_endpoint", "127.0.0.1:1", "-pubsub_plaintext"}, &out, &out)
 		if err == nil || err.Error() != want {
 			t.Errorf("%s: %v, printed %q", action, err, out.String())
 		}
