@@ -53,7 +53,7 @@ var properWords = map[string]string{
 // any text may be good. Values that it lets pass may be bad: Validate tells.
 func (s Setting) Pattern() string {
 	switch s.Kind {
-	case "yes or no":
+	case "true or false":
 		return "^(true|false)$"
 	case "number":
 		return "^[0-9]+$"

@@ -19,7 +19,7 @@ import (
 type Setting struct {
 	Key     string // in the file: "dead_letters.topic"
 	Flag    string // of cmd/launch and of the template: "dead_letter_topic"
-	Kind    string // "text", "yes or no", "number" or "duration"
+	Kind    string // "text", "true or false", "number" or "duration"
 	Default string // as text; "" where the default is nothing, or depends
 	Help    string
 
@@ -143,7 +143,7 @@ func kindOf(field any) string {
 	case *string:
 		return "text"
 	case *bool:
-		return "yes or no"
+		return "true or false"
 	case *time.Duration:
 		return "duration"
 	}

@@ -38,7 +38,7 @@ func TestSettings_coverTheFile(t *testing.T) {
 		case s.Kind == "text":
 			value = `"` + value + `x"`
 		case value == "": // it depends on others
-			value = map[string]string{"duration": "1m", "number": "1", "yes or no": "true"}[s.Kind]
+			value = map[string]string{"duration": "1m", "number": "1", "true or false": "true"}[s.Kind]
 		}
 		text := s.Key + ": " + value
 		if section, key, nested := strings.Cut(s.Key, "."); nested {

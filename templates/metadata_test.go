@@ -64,7 +64,7 @@ func options(words ...string) []*dataflow.ParameterMetadataEnumOption {
 // paramType returns what the console lets a person pick a setting's value with.
 func paramType(s pipeline.Setting) string {
 	switch s.Kind {
-	case "yes or no":
+	case "true or false":
 		return "BOOLEAN"
 	case "number":
 		return "NUMBER"

@@ -145,7 +145,7 @@ type settingFlag struct {
 }
 
 func (f *settingFlag) String() string   { return f.text }
-func (f *settingFlag) IsBoolFlag() bool { return f.setting.Kind == "yes or no" }
+func (f *settingFlag) IsBoolFlag() bool { return f.setting.Kind == "true or false" }
 
 // Set checks the text; it is set once the file is read.
 func (f *settingFlag) Set(text string) error {

@@ -70,8 +70,8 @@ type setting struct {
 
 func (s *setting) String() string { return "" }
 
-// IsBoolFlag lets a yes or no be given without a value.
-func (s *setting) IsBoolFlag() bool { return s.Kind == "yes or no" }
+// IsBoolFlag lets a true be given without a value.
+func (s *setting) IsBoolFlag() bool { return s.Kind == "true or false" }
 
 func (s *setting) Set(text string) error {
 	s.flags.assigned = append(s.flags.assigned, assignment{s.Flag, text})
