@@ -36,7 +36,7 @@ func (f *tickFn) ProcessElement(_ state.Provider, tp timers.Provider, _ string, 
 	return nil
 }
 
-func (f *tickFn) OnTimer(_ context.Context, _ beam.EventTime, sp state.Provider, tp timers.Provider, key string, _ timers.Context, emit func(string, int)) error {
+func (f *tickFn) OnTimer(_ context.Context, _ beam.EventTime, sp state.Provider, tp timers.Provider, _ string, _ timers.Context, emit func(string, int)) error {
 	n, _, err := f.Count.Read(sp)
 	if err != nil {
 		return err

@@ -27,20 +27,20 @@ func rotated(t *testing.T, old []byte) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var kept keyset.MemReaderWriter
-	if err := insecurecleartextkeyset.Write(h, &kept); err != nil {
-		t.Fatal(err)
-	}
 	value, err := proto.Marshal(&aesgcmpb.AesGcmKey{KeyValue: old})
 	if err != nil {
 		t.Fatal(err)
 	}
-	kept.Keyset.Key = append(kept.Keyset.GetKey(), &tinkpb.Keyset_Key{
+	keys := insecurecleartextkeyset.KeysetMaterial(h)
+	keys.Key = append(keys.GetKey(), &tinkpb.Keyset_Key{
 		KeyData: &tinkpb.KeyData{TypeUrl: "type.googleapis.com/google.crypto.tink.AesGcmKey", Value: value, KeyMaterialType: tinkpb.KeyData_SYMMETRIC},
-		Status:  tinkpb.KeyStatusType_ENABLED, KeyId: kept.Keyset.GetPrimaryKeyId() ^ 1, OutputPrefixType: tinkpb.OutputPrefixType_RAW,
+		Status:  tinkpb.KeyStatusType_ENABLED, KeyId: keys.GetPrimaryKeyId() ^ 1, OutputPrefixType: tinkpb.OutputPrefixType_RAW,
 	})
-	h, err = insecurecleartextkeyset.Read(&kept)
+	serialized, err := proto.Marshal(keys)
 	if err != nil {
+		t.Fatal(err)
+	}
+	if h, err = insecurecleartextkeyset.Read(keyset.NewBinaryReader(bytes.NewReader(serialized))); err != nil {
 		t.Fatal(err)
 	}
 	var text bytes.Buffer
