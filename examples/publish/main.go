@@ -69,7 +69,8 @@ func run(ctx context.Context, project, name string) error {
 		return err
 	}
 	publisher := client.Publisher(*topic)
-	publisher.EnableMessageOrdering = true // or it refuses ordering keys
+	publisher.EnableMessageOrdering = true       // or it refuses ordering keys
+	publisher.PublishSettings.CountThreshold = 1 // each is waited for: none comes to share its request
 	defer publisher.Stop()
 	lines := json.NewDecoder(file)
 	for number := 1; ; number++ {
