@@ -17,6 +17,7 @@ import (
 	"beamcdc/cmd/cdc/internal/configured"
 	"beamcdc/cmd/cdc/internal/diff"
 	"beamcdc/internal/endpoint"
+	"beamcdc/internal/spelling"
 	"beamcdc/pipeline"
 	"beamcdc/schemas/change"
 	"beamcdc/schemas/table"
@@ -120,7 +121,7 @@ func diffCommand(ctx context.Context, args []string, stdout, stderr io.Writer) e
 	flags.DurationVar(&f.recheck, "recheck", -1, "")
 	flags.IntVar(&f.chunk, "chunk", 0, "")
 	flags.IntVar(&f.limit, "limit", -1, "")
-	switch err := flags.Parse(args); {
+	switch err := spelling.Flag(flags, flags.Parse(args)); {
 	case errors.Is(err, flag.ErrHelp):
 		_, err = io.WriteString(stdout, diffUsage)
 		return err

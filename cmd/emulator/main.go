@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"beamcdc/emulator"
+	"beamcdc/internal/spelling"
 )
 
 // closeTimeout is how long the server may take to end once it was told to.
@@ -84,7 +85,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags.DurationVar(&o.IdleTimeout, "idle_timeout", emulator.DefaultIdleTimeout, "how long an AppendRows connection may be idle; negative for any time")
 	script := flags.String("faults", "", "a YAML file with what is to go wrong, as PUT /emulator/v1/faults takes it")
 	verbose := flags.Bool("verbose", false, "log every refused request too")
-	switch err := flags.Parse(args); {
+	switch err := spelling.Flag(flags, flags.Parse(args)); {
 	case errors.Is(err, flag.ErrHelp):
 		flags.SetOutput(stdout)
 		_, _ = fmt.Fprint(stdout, help)

@@ -21,6 +21,7 @@ import (
 	"beamcdc/cmd/internal/monitor"
 	"beamcdc/examples/shop"
 	"beamcdc/internal/messagefile"
+	"beamcdc/internal/spelling"
 	"beamcdc/pipeline"
 )
 
@@ -104,6 +105,9 @@ func local(args []string, signals <-chan os.Signal, stdin io.Reader, stdout io.W
 	if err != nil {
 		return err
 	}
+	if r := o.Runtime; r.BigQueryRESTEndpoint != "" || r.BigQueryGRPCEndpoint != "" || r.PubSubEndpoint != "" {
+		notes.Tell(slog.LevelWarn, "the configuration's endpoints are left aside: local has a Pub/Sub and a BigQuery of its own; launch uses them")
+	}
 	messages, err := in.readMessages(stdin)
 	if err != nil {
 		return usageError{err}
@@ -153,7 +157,7 @@ func parse(args []string) (*invocation, error) {
 	flags.StringVar(&in.db, "db", "", "")
 	flags.StringVar(&in.metrics, "metrics", "", "")
 	flags.StringVar(&in.logFormat, "log_format", direct.Text, "")
-	switch err := flags.Parse(args); {
+	switch err := spelling.Flag(flags, flags.Parse(args)); {
 	case errors.Is(err, flag.ErrHelp):
 		return nil, err
 	case err != nil:

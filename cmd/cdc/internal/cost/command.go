@@ -109,7 +109,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer) 
 	flags.StringVar(&q.chart, "chart", "", "")
 	flags.BoolVar(&q.offline, "offline", false, "")
 	flags.BoolVar(&q.print, "print_prices", false, "")
-	switch err := flags.Parse(args); {
+	switch err := spelling.Flag(flags, flags.Parse(args)); {
 	case errors.Is(err, flag.ErrHelp):
 		_, err := io.WriteString(stdout, usage)
 		return err

@@ -12,6 +12,7 @@ import (
 	"beamcdc/cmd/cdc/internal/configured"
 	"beamcdc/cmd/cdc/internal/database"
 	"beamcdc/cmd/cdc/internal/warehouse"
+	"beamcdc/internal/spelling"
 	"beamcdc/pipeline"
 	"beamcdc/schemas/table"
 	"beamcdc/transforms/catalog"
@@ -85,7 +86,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer) 
 	flags.StringVar(&q.output, "output", "sql", "")
 	flags.BoolVar(&q.offline, "offline", false, "")
 	flags.BoolVar(&q.apply, "apply", false, "")
-	switch err := flags.Parse(args); {
+	switch err := spelling.Flag(flags, flags.Parse(args)); {
 	case errors.Is(err, flag.ErrHelp):
 		_, err := io.WriteString(stdout, usage)
 		return err
