@@ -171,21 +171,27 @@ func (s *system) lettersSubscription() string {
 }
 
 func (s *system) tellAddresses() {
+	tables := s.literals()
+	width := len("  Storage Write")
+	for _, m := range tables {
+		width = max(width, len("  "+m.Name.Dataset+"."+m.Name.Table))
+	}
 	var text strings.Builder
-	fmt.Fprintf(&text, "Pub/Sub           PUBSUB_EMULATOR_HOST=%s\n", s.pubsub.Addr)
-	fmt.Fprintf(&text, "  publish to      %s\n", s.topic)
-	fmt.Fprintf(&text, "  read from       %s\n", s.options.Source.Subscription)
+	tell := func(name, value string) { fmt.Fprintf(&text, "%-*s  %s\n", width, name, value) }
+	tell("Pub/Sub", "PUBSUB_EMULATOR_HOST="+s.pubsub.Addr)
+	tell("  publish to", s.topic)
+	tell("  read from", s.options.Source.Subscription)
 	if topic := s.options.DeadLetters.Topic; topic != "" {
-		fmt.Fprintf(&text, "  dead letters    %s\n", topic)
-		fmt.Fprintf(&text, "    for ten minutes each: PUBSUB_EMULATOR_HOST=%s go run ./cmd/cdc dead-letters list -dead_letter_subscription %s\n", s.pubsub.Addr, s.lettersSubscription())
+		tell("  dead letters", topic+"; each is listed for ten minutes by")
+		tell("", fmt.Sprintf("PUBSUB_EMULATOR_HOST=%s go run ./cmd/cdc dead-letters list -dead_letter_subscription %s", s.pubsub.Addr, s.lettersSubscription()))
 	}
-	fmt.Fprintf(&text, "BigQuery          project %s\n", s.tableProject())
-	fmt.Fprintf(&text, "  REST            %s\n", s.bigquery.RESTAddr())
-	fmt.Fprintf(&text, "  Storage Write   %s (gRPC, plain text)\n", s.bigquery.GRPCAddr())
-	for _, m := range s.literals() {
-		fmt.Fprintf(&text, "  %-14s  %s\n", m.Name.Dataset+"."+m.Name.Table, rowsURL(s.bigquery.RESTAddr(), m.Name))
+	tell("BigQuery", "project "+s.tableProject())
+	tell("  REST", s.bigquery.RESTAddr())
+	tell("  Storage Write", s.bigquery.GRPCAddr()+" (gRPC, plain text)")
+	for _, m := range tables {
+		tell("  "+m.Name.Dataset+"."+m.Name.Table, rowsURL(s.bigquery.RESTAddr(), m.Name))
 	}
-	fmt.Fprint(&text, "Interrupt to stop.\n")
+	text.WriteString("Interrupt to stop.\n")
 	_, _ = io.WriteString(s.notes, text.String()) // there is nobody else to tell
 }
 
