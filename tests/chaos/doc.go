@@ -131,8 +131,9 @@
 //	    stops, 2 of which took too long: all acked, every row of 29 tables, history and letter right, and
 //	    the stops' counts. No round took more than 170 s
 //	the same seed and settings, but for -settle 3m, at 4e798d1, the commit before the mend
-//	    189 messages of the second round were not acked three minutes after its last fault,
-//	    while nothing else went on; the process after it acked them
+//	    160,505 changes and 257 kills in 8 rounds, 15 minutes: 189 messages of the second round were not
+//	    acked three minutes after its last fault, while nothing else went on; the process after it acked
+//	    them. All else was right
 //
 // That is not the whole of make chaos: its faults last ten times as long, and it takes an
 // hour at least, which has not been run.
