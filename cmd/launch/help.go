@@ -27,6 +27,7 @@ Usage: launch --config FILE [--runner RUNNER] [FLAGS]
   --unhealthy_after D
                      how long nothing may be acked while messages wait, or Pub/Sub be out of reach,
                      before /healthz answers 503; the window and fill.hold_for come on top. Defaults to 5m
+  --version          print which commit this program was built from
 `
 
 // beamFlags are those of Beam's that matter, in groups: the rest are named alone.

@@ -23,6 +23,7 @@ import (
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/flink"    // the runner
 
 	"beamcdc/cmd/internal/direct"
+	"beamcdc/internal/version"
 	"beamcdc/pipeline"
 	"beamcdc/transforms/pubsubsource"
 )
@@ -51,6 +52,10 @@ func run(args []string, signals <-chan os.Signal, stdout, stderr io.Writer) int 
 }
 
 func launch(args []string, signals <-chan os.Signal, stdout io.Writer, notes *direct.Notes) error {
+	if version.Asked(args) {
+		_, err := fmt.Fprintln(stdout, "launch", version.String())
+		return err
+	}
 	in, err := parse(flag.CommandLine, args)
 	if err != nil {
 		return err

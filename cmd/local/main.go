@@ -22,6 +22,7 @@ import (
 	"beamcdc/examples/shop"
 	"beamcdc/internal/messagefile"
 	"beamcdc/internal/spelling"
+	"beamcdc/internal/version"
 	"beamcdc/pipeline"
 )
 
@@ -60,6 +61,7 @@ Usage: local [-config FILE] [-messages FILE]... [-serve] [-output table|json] [-
   -metrics HOST:PORT
                    serve /metrics, for Prometheus, and /healthz there; without a host at 127.0.0.1
   -log_format F    what is logged on standard error: text (default) or json, an object a line
+  -version         print which commit this program was built from
 
 Exit status: 0 done, dead letters included; 1 it could not run; 2 bad usage or configuration.
 `
@@ -95,6 +97,10 @@ func run(args []string, signals <-chan os.Signal, stdin io.Reader, stdout, stder
 }
 
 func local(args []string, signals <-chan os.Signal, stdin io.Reader, stdout io.Writer, notes *direct.Notes) error {
+	if version.Asked(args) {
+		_, err := fmt.Fprintln(stdout, "local", version.String())
+		return err
+	}
 	stderr := notes.W
 	in, err := parse(args)
 	if err != nil {

@@ -7,6 +7,11 @@ import (
 	"strings"
 )
 
+// Asked reports whether a command line asks for the version alone.
+func Asked(args []string) bool {
+	return len(args) == 1 && (args[0] == "-version" || args[0] == "--version")
+}
+
 // String returns what the Go toolchain wrote into this binary: the module's version,
 // the commit with its time, whether files were changed since, and Go's version.
 func String() string {
